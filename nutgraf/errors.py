@@ -1,0 +1,27 @@
+"""Every error that a user can cause.
+
+NutgrafError                what went wrong, where, what was expected, what to do next
+├── InputError              a file that cannot be read as text: empty, binary, wrongly encoded, one-sided
+├── RecipeError             an unknown key, a value out of range
+└── RunError                a run folder that belongs to another run, is damaged, or has not got so far
+
+The command line prints the message without a traceback and exits with code 2.
+"""
+
+from __future__ import annotations
+
+
+class NutgrafError(Exception):
+    """The root of all errors with a message meant for the user."""
+
+
+class InputError(NutgrafError):
+    """A file or text that cannot be used as input."""
+
+
+class RecipeError(NutgrafError):
+    """A recipe with an unknown key or an impossible value."""
+
+
+class RunError(NutgrafError):
+    """A run folder that does not hold what was asked of it."""

@@ -1,0 +1,82 @@
+"""The run's word list, and the parts of it that a model knows.
+
+A lexicon numbers every distinct word of both corpora, most frequent first. Corpora, pairs and search all speak in these
+numbers, so a word outside a model's vocabulary still has an identity: it can be copied from the source as it stands.
+A vocabulary is the part of the lexicon that a model has vectors for, with numbers of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ids = NDArray[np.int32]
+
+PAD, EOS, UNK = 0, 1, 2
+SPECIALS = ("<pad>", "</s>", "<unk>")
+
+
+class Lexicon:
+    """All words of a run; a word's id is its place."""
+
+    def __init__(self, words: Sequence[str]):
+        if tuple(words[: len(SPECIALS)]) != SPECIALS:
+            raise ValueError(f"a lexicon starts with {SPECIALS}")
+        self.words = list(words)
+        self._ids = {word: i for i, word in enumerate(self.words)}
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def encode(self, tokens: Iterable[str]) -> Ids:
+        """Return the ids of words; a word not in the list becomes UNK."""
+        return np.array([self._ids.get(token, UNK) for token in tokens], dtype=np.int32)
+
+    def decode(self, ids: Iterable[int]) -> list[str]:
+        """Return the words of ids."""
+        return [self.words[i] for i in ids]
+
+    def extended(self, sentences: Iterable[Iterable[str]]) -> Lexicon:
+        """Return a lexicon with the words of new sentences appended, so that each of them can be copied."""
+        new = dict.fromkeys(word for sentence in sentences for word in sentence if word not in self._ids)
+        return Lexicon([*self.words, *new]) if new else self
+
+    def save(self, path: Path) -> None:
+        """Write one word a line."""
+        path.write_text("".join(f"{word}\n" for word in self.words), encoding="utf-8", newline="\n")
+
+    @classmethod
+    def load(cls, path: Path) -> Lexicon:
+        """Read what `save` wrote."""
+        return cls(path.read_text(encoding="utf-8").split("\n")[:-1])
+
+
+class Vocab:
+    """The words a model knows. Local ids 0, 1, 2 are PAD, EOS, UNK, as in the lexicon."""
+
+    def __init__(self, ids: Ids, lexicon_size: int):
+        if not np.array_equal(ids[: len(SPECIALS)], np.arange(len(SPECIALS))):
+            raise ValueError("a vocabulary starts with the special words")
+        self.ids = np.asarray(ids, dtype=np.int32)
+        self._local = np.full(lexicon_size, UNK, dtype=np.int32)
+        self._local[self.ids] = np.arange(len(self.ids), dtype=np.int32)
+
+    @classmethod
+    def most_frequent(cls, counts: NDArray[np.int64], size: int) -> Vocab:
+        """Take the `size` words with the highest counts (counts by lexicon id); words that never occur stay out."""
+        counts = counts.copy()
+        counts[: len(SPECIALS)] = 0
+        order = np.argsort(-counts, kind="stable")[: max(size - len(SPECIALS), 0)]
+        kept = order[counts[order] > 0]
+        return cls(np.concatenate([np.arange(len(SPECIALS)), kept]).astype(np.int32), len(counts))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def local(self, ids: Ids) -> Ids:
+        """Map lexicon ids to the vocabulary's own; unknown ones, also those past the lexicon's end, become UNK."""
+        known = np.asarray(ids) < len(self._local)
+        return np.where(known, self._local[np.where(known, ids, UNK)], UNK).astype(np.int32)
