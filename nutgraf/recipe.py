@@ -1,7 +1,8 @@
 """Recipes: every figure that a run depends on, one frozen dataclass a stage, read and written as TOML.
 
-Shipped: `paper` (the appendix's figures), `cpu` (the default: two cores), `quick` (minutes). A recipe file of your own may
-name one to start from (`base = "cpu"`) and give only what differs. An unknown key is an error that names the nearest one.
+Shipped: `paper` (the appendix's figures), `cpu` (the default: two cores), `quick` (minutes). A recipe file of your own
+may name one to start from (`base = "cpu"`) and give only what differs. An unknown key is an error that names the
+nearest known one.
 """
 
 from __future__ import annotations
@@ -79,7 +80,9 @@ class PrThr:
     regularisation: float = 0.05
 
     def __post_init__(self) -> None:
-        _check(self.eta == AUTO or (not isinstance(self.eta, str) and 0 < self.eta <= 2), 'pr-thr.eta: (0, 2] or "auto"')
+        _check(
+            self.eta == AUTO or (not isinstance(self.eta, str) and 0 < self.eta <= 2), 'pr-thr.eta: (0, 2] or "auto"'
+        )
         _check(self.words >= 1, "pr-thr.words: at least 1")
         _check(self.epochs >= 1 and self.iterations >= 1, "pr-thr.epochs, pr-thr.iterations: at least 1")
         _check(self.batch >= 2, "pr-thr.batch: at least 2")
@@ -194,7 +197,9 @@ class Generation:
             _check(getattr(self, name) >= 1, f"generation.{name}: at least 1")
         _check(self.limit >= 0, "generation.limit: 0 (all) or more")
         _check(self.min_text_words <= self.max_text_words, "generation.min_text_words: at most max_text_words")
-        _check(self.min_summary_words <= self.max_summary_words, "generation.min_summary_words: at most max_summary_words")
+        _check(
+            self.min_summary_words <= self.max_summary_words, "generation.min_summary_words: at most max_summary_words"
+        )
 
 
 @dataclass(frozen=True)
@@ -249,7 +254,10 @@ class Recipe:
 
     def __post_init__(self) -> None:
         longest = max(self.text.max_text_words, self.generation.max_text_words, self.decoding.max_words) + 1
-        _check(self.seq2seq.positions >= longest, f"seq2seq.positions: at least {longest}, the longest sequence and its end")
+        _check(
+            self.seq2seq.positions >= longest,
+            f"seq2seq.positions: at least {longest}, the longest sequence and its end",
+        )
 
     def to_toml(self) -> str:
         """Return the recipe as TOML that `parse` reads back to an equal recipe."""
@@ -263,7 +271,9 @@ class Recipe:
 def load(name_or_path: str) -> Recipe:
     """Read a shipped recipe by name, or a TOML file."""
     if name_or_path in SHIPPED:
-        return parse(resources.files("nutgraf").joinpath("recipes", f"{name_or_path}.toml").read_text("utf-8"), name_or_path)
+        return parse(
+            resources.files("nutgraf").joinpath("recipes", f"{name_or_path}.toml").read_text("utf-8"), name_or_path
+        )
     path = Path(name_or_path)
     if not path.is_file():
         raise RecipeError(f"recipe {name_or_path}: neither a file nor one of {', '.join(SHIPPED)}")
@@ -312,7 +322,9 @@ def merged(recipe: Recipe, table: dict[str, Any], where: str) -> Recipe:
         elif isinstance(current, int) and isinstance(value, int) and not isinstance(value, bool):
             changes[section] = value
         else:
-            raise RecipeError(f"recipe {where}: {name} = {value!r} is not {'a number' if section == 'seed' else 'a table'}")
+            raise RecipeError(
+                f"recipe {where}: {name} = {value!r} is not {'a number' if section == 'seed' else 'a table'}"
+            )
     return replace(recipe, **changes)
 
 

@@ -1,7 +1,7 @@
 """Corpora of word ids on disk, memory-mapped: a million sentences cost no Python objects.
 
-Two .npy files a corpus: `<name>.tokens.npy` (int32, all sentences end to end) and `<name>.offsets.npy` (int64, where each
-sentence starts, and the end). Nothing is pickled.
+Two .npy files a corpus: `<name>.tokens.npy` (int32, all sentences end to end) and `<name>.offsets.npy` (int64, where
+each sentence starts, and the end). Nothing is pickled.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""nutgraf: a summariser that learns from two piles of text that were never paired."""
