@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import overload
+from typing import Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ class Corpus(Sequence[Ids]):
         """Map what `save` wrote."""
         tokens = folder / f"{name}.tokens.npy"
         # An empty file cannot be mapped.
-        mode = "r" if tokens.stat().st_size > 128 else None
+        mode: Literal["r"] | None = "r" if tokens.stat().st_size > 128 else None
         return cls(np.load(tokens, mmap_mode=mode), np.load(folder / f"{name}.offsets.npy"))
 
     def save(self, folder: Path, name: str) -> None:
