@@ -61,8 +61,8 @@ class Vocab:
         if not np.array_equal(ids[: len(SPECIALS)], np.arange(len(SPECIALS))):
             raise ValueError("a vocabulary starts with the special words")
         self.ids = np.asarray(ids, dtype=np.int32)
-        self._local = np.full(lexicon_size, UNK, dtype=np.int32)
-        self._local[self.ids] = np.arange(len(self.ids), dtype=np.int32)
+        self.table = np.full(lexicon_size, UNK, dtype=np.int32)  # lexicon id -> local id
+        self.table[self.ids] = np.arange(len(self.ids), dtype=np.int32)
 
     @classmethod
     def most_frequent(cls, counts: NDArray[np.int64], size: int) -> Vocab:
@@ -78,5 +78,5 @@ class Vocab:
 
     def local(self, ids: Ids) -> Ids:
         """Map lexicon ids to the vocabulary's own; unknown ones, also those past the lexicon's end, become UNK."""
-        known = np.asarray(ids) < len(self._local)
-        return np.where(known, self._local[np.where(known, ids, UNK)], UNK).astype(np.int32)
+        known = np.asarray(ids) < len(self.table)
+        return np.where(known, self.table[np.where(known, ids, UNK)], UNK).astype(np.int32)

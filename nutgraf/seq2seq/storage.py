@@ -1,0 +1,46 @@
+"""A trained model as two files: weights (safetensors) and what they mean (JSON)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+from nutgraf.recipe import Seq2seq as Settings
+from nutgraf.seq2seq.model import Seq2seq
+from nutgraf.text.lexicon import Vocab
+
+WEIGHTS, MEANING = "model.safetensors", "model.json"
+
+
+def save(model: Seq2seq, folder: Path) -> None:
+    """Write the model's two files."""
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
+    tensors["source_ids"] = torch.from_numpy(model.source.ids.copy())
+    tensors["target_ids"] = torch.from_numpy(model.target.ids.copy())
+    if model.settings.copy:  # one and the same on both sides
+        del tensors["source_table"], tensors["source_ids"]
+    save_file(tensors, folder / WEIGHTS)
+    meaning = {"settings": asdict(model.settings), "lexicon": len(model.target.table)}
+    (folder / MEANING).write_text(json.dumps(meaning, indent=1) + "\n", encoding="utf-8")
+
+
+def load(folder: Path, device: torch.device) -> Seq2seq:
+    """Read what `save` wrote, for use."""
+    meaning = json.loads((folder / MEANING).read_text(encoding="utf-8"))
+    settings = Settings(**meaning["settings"])
+    with safe_open(folder / WEIGHTS, framework="pt") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    if settings.copy:
+        tensors |= {"source_table": tensors["target_table"], "source_ids": tensors["target_ids"]}
+    source = Vocab(tensors.pop("source_ids").numpy(), meaning["lexicon"])
+    target = Vocab(tensors.pop("target_ids").numpy(), meaning["lexicon"])
+    blank = [np.zeros(tensors[name].shape, dtype=np.float32) for name in ("source_table", "target_table")]
+    model = Seq2seq(source, target, settings, blank[0], blank[1], torch.Generator())
+    model.load_state_dict(tensors)
+    return model.to(device).eval()
