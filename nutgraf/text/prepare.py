@@ -1,0 +1,133 @@
+"""From lines of text to what every later step reads: one lexicon and two memory-mapped corpora of word ids.
+
+Words are numbered as they come and renumbered by their frequency in both corpora at the end, so one pass over each is
+enough. Vocabularies of F and S apart, |V^F| and |V^S| (Section 4.1 and the appendix), and the joint one of the models
+that copy, are cut from the counts. It does not read files (see reading) nor keep any text.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nutgraf import recipe
+from nutgraf.errors import InputError
+from nutgraf.progress import Progress, Report
+from nutgraf.text.corpus import Corpus
+from nutgraf.text.lexicon import SPECIALS, Lexicon, Vocab
+from nutgraf.text.tokens import tokenize_all
+
+_FEWEST = 10  # distinct words without which nothing can be learned
+_OFTEN = 5_000  # lines between reports
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Both corpora in the ids of one lexicon."""
+
+    lexicon: Lexicon
+    texts: Corpus
+    summaries: Corpus
+
+    @classmethod
+    def open(cls, folder: Path) -> Prepared:
+        """Map what `prepare` wrote."""
+        return cls(Lexicon.load(folder / "lexicon.txt"), Corpus.open(folder, "texts"), Corpus.open(folder, "summaries"))
+
+    def vocab_F(self, settings: recipe.Text) -> Vocab:  # noqa: N802
+        """V^F: the most frequent words of the texts."""
+        return Vocab.most_frequent(self.texts.counts(len(self.lexicon)), settings.texts_vocabulary)
+
+    def vocab_S(self, settings: recipe.Text) -> Vocab:  # noqa: N802
+        """V^S: the most frequent words of the summaries."""
+        return Vocab.most_frequent(self.summaries.counts(len(self.lexicon)), settings.summaries_vocabulary)
+
+    def joint(self, settings: recipe.Text) -> Vocab:
+        """One list for both sides: words by the sum of their relative frequencies, whatever the corpora's sizes."""
+        shares = sum(_parts(corpus.counts(len(self.lexicon))) for corpus in (self.texts, self.summaries))
+        return Vocab.most_frequent(np.asarray(shares), settings.joint_vocabulary)
+
+
+def prepare(
+    texts: Iterable[str], summaries: Iterable[str], settings: recipe.Text, folder: Path, workers: int, report: Report
+) -> None:
+    """Write `lexicon.txt` and the corpora `texts` and `summaries` to the folder.
+
+    Progress has total 0, since nobody knows how many lines come.
+    """
+    numbers = _Numbers()
+    tokens, offsets = {}, {}
+    limits = {"texts": settings.max_text_words, "summaries": settings.max_summary_words}
+    for name, lines in (("texts", texts), ("summaries", summaries)):
+        sentences = tokenize_all(lines, settings.digits, workers)
+        tokens[name], offsets[name] = _numbered(sentences, numbers, limits[name], name, report)
+    words, places = _by_frequency(numbers, list(tokens.values()))
+    folder.mkdir(parents=True, exist_ok=True)
+    Lexicon(words).save(folder / "lexicon.txt")
+    for name in limits:
+        Corpus(places[tokens[name]], offsets[name]).save(folder, name)
+
+
+def check_vocabularies(prepared: Prepared, settings: recipe.Text) -> list[str]:
+    """Return a warning for each vocabulary that the recipe asks to be larger than the corpus has words for."""
+    sizes = {
+        "texts_vocabulary": len(prepared.vocab_F(settings)),
+        "summaries_vocabulary": len(prepared.vocab_S(settings)),
+        "joint_vocabulary": len(prepared.joint(settings)),
+    }
+    return [
+        f"text.{name} is {getattr(settings, name):,}, but there are only {size:,} distinct words: all of them are used"
+        for name, size in sizes.items()
+        if size < getattr(settings, name)
+    ]
+
+
+class _Numbers(dict[str, int]):
+    """Numbers words as they come."""
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self)
+        return number
+
+
+def _numbered(
+    sentences: Iterable[list[str]], numbers: _Numbers, limit: int, name: str, report: Report
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return all word numbers end to end, and where each sentence starts; sentences without a word are left out."""
+    tokens, ends = array("i"), array("q", [0])
+    report(Progress(0, 0, "lines", name))
+    for done, sentence in enumerate(sentences, 1):
+        tokens.extend(map(numbers.__getitem__, sentence[:limit]))
+        if len(tokens) > ends[-1]:
+            ends.append(len(tokens))
+        if done % _OFTEN == 0:
+            report(Progress(done, 0, "lines", name))
+    found = np.frombuffer(tokens, dtype=np.int32)
+    distinct = len(np.unique(found))
+    if distinct < _FEWEST:
+        raise InputError(
+            f"{name}: {len(ends) - 1} lines with {distinct} distinct words; "
+            f"expected many lines, with at least {_FEWEST} distinct words, to learn from"
+        )
+    return found, np.frombuffer(ends, dtype=np.int64)
+
+
+def _by_frequency(numbers: _Numbers, tokens: list[NDArray[np.int32]]) -> tuple[list[str], NDArray[np.int32]]:
+    """Return the words, most frequent first (of equal ones the first seen), and the new place of each number."""
+    counts = sum(np.bincount(part, minlength=len(numbers)) for part in tokens)
+    order = np.argsort(-np.asarray(counts), kind="stable")
+    places = np.empty(len(numbers), dtype=np.int32)
+    places[order] = np.arange(len(SPECIALS), len(SPECIALS) + len(order), dtype=np.int32)
+    words = list(numbers)
+    return [*SPECIALS, *(words[number] for number in order)], places
+
+
+def _parts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Relative frequencies, in parts of 2 ** 50, so that they can be compared exactly."""
+    shares: NDArray[np.float64] = counts / counts.sum()
+    return np.round(shares * 2.0**50).astype(np.int64)

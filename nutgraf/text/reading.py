@@ -1,0 +1,184 @@
+"""Lines of UTF-8 text from plain files, .gz, .xz and standard input, read as a stream.
+
+One sequence a line (Section 4.1 of the paper). Only a line feed ends a line; control characters and unusual blanks
+become plain blanks; blank lines are skipped. Whatever cannot be read as text is an InputError that says where and what
+to do. It does not tokenise, and it never holds a file in memory.
+"""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import sys
+import unicodedata
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from nutgraf.errors import InputError
+
+STDIN = "-"
+_LONGEST = 1 << 20  # bytes a line
+_SAMPLE = 2_000  # lines compared to find out whether two files are aligned
+_PACKED = {b"\x1f\x8b": "gzip data: give it the ending .gz", b"\xfd7zXZ": "xz data: give it the ending .xz"}
+_PACKED |= {b"PK\x03\x04": "a zip archive: unpack it first", b"BZh": "bzip2 data: unpack it first"}
+_DROPPED = frozenset("\u00ad\u200b\u2060\ufeff")  # soft hyphen, zero-width blanks, byte order mark
+
+
+def read_lines(path: str, limit: int = 0) -> Iterator[str]:
+    """Return the lines of a file ("-" is standard input) one by one, at most `limit` of them (0: all)."""
+    _check_file(path)
+    return islice(_filled(path), limit or None)
+
+
+def read_pairs(path: str, limit: int = 0) -> list[tuple[str, str]]:
+    """Return the pairs of a file of lines `text <tab> summary`, at most `limit` of them (0: all)."""
+    _check_file(path)
+    pairs = (_pair(path, number, line) for number, line in enumerate(_decoded(path), 1) if line.strip())
+    found = list(islice(pairs, limit or None))
+    if not found:
+        raise InputError(f"{_name(path)}: empty; expected lines of text, a tab and a summary")
+    return found
+
+
+def check_unaligned(texts: str, summaries: str) -> list[str]:
+    """Check that two files can be trained on, by a look at their beginnings; return warnings."""
+    if texts == summaries == STDIN:
+        raise InputError("texts and summaries are both standard input (-): give a file for one of them")
+    for path in (texts, summaries):
+        _check_file(path)
+    if not {texts, summaries} & {STDIN} and Path(texts).samefile(summaries):
+        raise InputError(
+            f"texts and summaries are the same file, {texts}: give one file of full texts and another of summaries"
+        )
+    # What comes through a pipe can be read only once, and that is for the training.
+    seekable = [path for path in (texts, summaries) if path != STDIN and Path(path).is_file()]
+    for path in seekable:
+        if len(list(islice(_filled(path), 2))) < 2:
+            raise InputError(f"{path}: only one line; expected a corpus of many sequences, one a line")
+    if len(seekable) == 2 and _aligned(texts, summaries):
+        return [
+            f"line by line, {summaries} summarises {texts}: they look like aligned pairs, and no use is made of that. "
+            "If you have pairs, give them with --aligned as lines of text, a tab and a summary"
+        ]
+    return []
+
+
+def _aligned(texts: str, summaries: str) -> bool:
+    """Whether lines of equal number share far more words than lines of different numbers do."""
+    pairs = zip(islice(_decoded(texts), _SAMPLE), islice(_decoded(summaries), _SAMPLE), strict=False)
+    words = [(set(text.lower().split()), set(summary.lower().split())) for text, summary in pairs]
+    words = [(text, summary) for text, summary in words if text and summary]
+    if len(words) < 5:
+        return False
+    shift = len(words) // 3
+    same = sum(len(text & summary) / len(summary) for text, summary in words)
+    other = sum(len(text & words[i - shift][1]) / len(words[i - shift][1]) for i, (text, _) in enumerate(words))
+    return same > 2 * other and same - other > 0.15 * len(words)
+
+
+def _pair(path: str, number: int, line: str) -> tuple[str, str]:
+    columns = [_cleaned(column).strip() for column in line.strip("\r\n").split("\t")]
+    if len(columns) != 2 or not all(columns):
+        what = f"{len(columns)} columns" if len(columns) != 2 else "an empty column"
+        raise InputError(f"{_name(path)}, line {number}: {what}; expected a text, one tab and its summary")
+    return columns[0], columns[1]
+
+
+def _filled(path: str) -> Iterator[str]:
+    """Yield the lines that are not blank, cleaned; there must be one."""
+    empty = True
+    for line in _decoded(path):
+        line = _cleaned(line).strip()
+        if line:
+            empty = False
+            yield line
+    if empty:
+        raise InputError(f"{_name(path)}: empty, or blank lines only; expected one sequence a line")
+
+
+def _cleaned(line: str) -> str:
+    if line.isprintable():
+        return line
+    return "".join(
+        " " if unicodedata.category(character) in ("Cc", "Zl", "Zp", "Zs") else character
+        for character in line
+        if character not in _DROPPED
+    )
+
+
+def _decoded(path: str) -> Iterator[str]:
+    """Yield all lines, the blank ones too, with their ends."""
+    with _opened(path) as stream, _explained(path):
+        number = 0
+        while raw := stream.readline(_LONGEST):
+            number += 1
+            if number == 1:
+                raw = raw.removeprefix(b"\xef\xbb\xbf")
+                _check_unpacked(path, raw)
+            yield _text(path, number, raw)
+
+
+def _text(path: str, number: int, raw: bytes) -> str:
+    where = f"{_name(path)}, line {number}"
+    if (place := raw.find(b"\0")) >= 0:
+        raise InputError(f"{where}, byte {place + 1} is zero: a binary file, or UTF-16; expected UTF-8 text")
+    if len(raw) == _LONGEST:
+        raise InputError(f"{where}: longer than {_LONGEST:,} bytes; expected one sequence a line")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{where}, byte {error.start + 1} is 0x{raw[error.start]:02x}: not UTF-8. If the file is Latin-1, "
+            f"convert it: iconv -f latin1 -t utf-8 {path} > converted.txt"
+        ) from error
+
+
+def _check_unpacked(path: str, raw: bytes) -> None:
+    for magic, what in _PACKED.items():
+        if raw.startswith(magic):
+            raise InputError(f"{_name(path)}: {what}")
+
+
+def _check_file(path: str) -> None:
+    if path == STDIN:
+        return
+    if not Path(path).exists():
+        raise InputError(f"{path}: no such file (from {Path.cwd()})")
+    if Path(path).is_dir():
+        raise InputError(f"{path}: a directory; expected a text file, plain, .gz or .xz")
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[BinaryIO]:
+    """Open a file for bytes; standard input stays open."""
+    if path == STDIN:
+        yield sys.stdin.buffer
+        return
+    openers: dict[str, Callable[[str, str], object]] = {".gz": gzip.open, ".xz": lzma.open}
+    try:
+        stream = cast(BinaryIO, openers.get(Path(path).suffix.lower(), open)(path, "rb"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be opened: {error.strerror}") from error
+    with stream:
+        yield stream
+
+
+@contextmanager
+def _explained(path: str) -> Iterator[None]:
+    """Turn what the decompressors raise into an InputError."""
+    try:
+        yield
+    except EOFError as error:
+        raise InputError(f"{_name(path)}: the compressed file ends too early; copy or download it again") from error
+    except (gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
+        raise InputError(f"{_name(path)}: damaged, or not what its ending says ({error})") from error
+    except OSError as error:
+        raise InputError(f"{_name(path)}: cannot be read: {error.strerror}") from error
+
+
+def _name(path: str) -> str:
+    return "standard input" if path == STDIN else path
