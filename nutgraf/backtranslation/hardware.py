@@ -1,0 +1,35 @@
+"""Where a run is computed: one value, made in one place, passed down. It is no part of any step's key."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import torch
+
+from nutgraf.errors import RunError
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """A device for the models, and threads of the processor for everything else."""
+
+    device: torch.device
+    threads: int
+
+    @classmethod
+    def of(cls, device: str = "cpu", threads: int = 0) -> Hardware:
+        """Check what was asked for; 0 threads are as many as there are cores."""
+        try:
+            wanted = torch.device(device)
+        except RuntimeError as error:
+            raise RunError(f"--device {device}: no such kind of device; expected cpu, cuda or cuda:0") from error
+        if wanted.type == "cuda" and (wanted.index or 0) >= torch.cuda.device_count():
+            raise RunError(f"--device {device}: this machine has {torch.cuda.device_count()} CUDA devices. Try cpu")
+        if threads < 0:
+            raise RunError(f"--threads {threads}: expected 0 (all cores) or more")
+        return cls(wanted, threads or len(os.sched_getaffinity(0)))
+
+    def use(self) -> None:
+        """Set the number of threads that this process computes with."""
+        torch.set_num_threads(self.threads)

@@ -1,0 +1,142 @@
+"""A step's folder: done when its manifest, with checksums, was renamed into place; anything else is not done.
+
+Writes go to a temporary name, are flushed to disk and renamed, the folder too; a kill or a power cut leaves either the
+old state or the new one. Nothing here knows what the files mean.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+
+from nutgraf.errors import RunError
+
+MANIFEST = "manifest.json"
+WORK = "work"  # chunks and checkpoints of a step under way, and the key that they belong to
+_VERSIONED = ("nutgraf", "torch", "numpy", "gensim", "POT")
+
+
+class DamagedError(RunError):
+    """A file of a finished step that is not what the manifest says."""
+
+
+@dataclass(frozen=True)
+class File:
+    """What a manifest says of one file."""
+
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The record of a finished step."""
+
+    name: str
+    key: str
+    seconds: float
+    files: dict[str, File]
+    inputs: dict[str, str]  # the digest of each need's files, as they were read
+    versions: dict[str, str]
+
+    @property
+    def digest(self) -> str:
+        """One checksum of all files."""
+        lines = (f"{name} {file.sha256}\n" for name, file in sorted(self.files.items()))
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file that is there whole, or not at all."""
+    partial = path.with_name(f".{path.name}.partial")
+    with partial.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+    flush(path.parent)
+
+
+def flush(path: Path) -> None:
+    """Force a file or a folder's list of names to the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sha256(path: Path) -> str:
+    """Return the checksum of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def begin(folder: Path, key: str) -> Path:
+    """Make the folder ready for a step and return its work folder: what an interrupted run with this key left there."""
+    work = folder / WORK
+    mark = work / "key"
+    if not (mark.is_file() and mark.read_text("utf-8") == key):
+        shutil.rmtree(folder, ignore_errors=True)
+        work.mkdir(parents=True)
+        write_atomically(mark, key.encode())
+    for path in folder.iterdir():
+        if path != work:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return work
+
+
+def finish(folder: Path, key: str, inputs: Mapping[str, str], seconds: float) -> Manifest:
+    """Record all files of the folder, flushed; the step is done when this returns."""
+    files: dict[str, File] = {}
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        name = path.relative_to(folder).as_posix()
+        if not name.startswith(f"{WORK}/") and name != MANIFEST:
+            flush(path)
+            files[name] = File(path.stat().st_size, sha256(path))
+    versions = {package: metadata.version(package) for package in _VERSIONED} | {"python": platform.python_version()}
+    manifest = Manifest(folder.name, key, round(seconds, 1), files, dict(inputs), versions)
+    flush(folder)
+    write_atomically(folder / MANIFEST, json.dumps(asdict(manifest), indent=1).encode())
+    shutil.rmtree(folder / WORK, ignore_errors=True)
+    return manifest
+
+
+def read(folder: Path) -> Manifest | None:
+    """Return the manifest of a finished step; None where the step is not done."""
+    path = folder / MANIFEST
+    try:
+        table = json.loads(path.read_text("utf-8"))
+        files = {name: File(int(file["size"]), str(file["sha256"])) for name, file in table["files"].items()}
+        return Manifest(
+            str(table["name"]),
+            str(table["key"]),
+            float(table["seconds"]),
+            files,
+            {str(name): str(digest) for name, digest in table["inputs"].items()},
+            {str(name): str(version) for name, version in table["versions"].items()},
+        )
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DamagedError(f"{path}: damaged, no manifest can be read from it ({type(error).__name__})") from error
+
+
+def verify(folder: Path, manifest: Manifest) -> None:
+    """Compare every file with the manifest; the first that differs is named in a DamagedError."""
+    for name, expected in manifest.files.items():
+        path = folder / name
+        if not path.is_file():
+            raise DamagedError(f"{path}: missing")
+        size = path.stat().st_size
+        if size != expected.size:
+            raise DamagedError(f"{path}: damaged, {size:,} bytes where {expected.size:,} were written")
+        if sha256(path) != expected.sha256:
+            raise DamagedError(f"{path}: damaged, its checksum is not the one that was written")

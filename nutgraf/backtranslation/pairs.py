@@ -1,0 +1,103 @@
+"""Artificial pairs: the artificial side of a training set, sentence by sentence of a real corpus (Section 3).
+
+Pairs are (f(b), b) for all b of the real corpus, so a set is its artificial side alone: sentence i belongs to sentence
+i of the real corpus. They are made in chunks of fixed size, each renamed into place when it is on disk, with
+randomness from (step key, chunk): a run that was killed goes on at the chunk. A pair whose artificial side came out
+empty stays in the file, and is left out of training.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nutgraf.backtranslation.manifest import write_atomically
+from nutgraf.progress import Progress, Report
+from nutgraf.text.corpus import Corpus
+from nutgraf.text.lexicon import UNK, Ids
+
+NAME = "artificial"
+
+# A model to be applied: sentences and the chunk's number in, one artificial sentence each out.
+Apply = Callable[[Sequence[Ids], int], list[Ids]]
+
+
+def generate(real: Corpus, limit: int, apply: Apply, chunk: int, work: Path, folder: Path, report: Report) -> None:
+    """Write the artificial side of { (f(b), b); b in D_B } for the first `limit` sentences of D_B (0: all).
+
+    Eq. 1, Eq. 2 (iteration 0; only F -> S has initial models, so only one of the two occurs) and Eq. 4 (later ones)
+    differ in f and in the corpus alone.
+    """
+    count = min(limit, len(real)) if limit else len(real)
+    starts = range(0, count, chunk)
+    for number, start in enumerate(starts):
+        path = work / f"chunk-{number:06d}.npy"
+        stop = min(start + chunk, count)
+        if not path.exists():
+            _write_chunk(path, apply(real[start:stop], number))
+        report(Progress(stop, count, "sentences"))
+    sentences = (words for number in range(len(starts)) for words in _read_chunk(work / f"chunk-{number:06d}.npy"))
+    Corpus.of(sentences).save(folder, NAME)
+
+
+def _write_chunk(path: Path, sentences: list[Ids]) -> None:
+    lengths = np.array([len(sentences), *(len(words) for words in sentences)], dtype=np.int32)
+    buffer = io.BytesIO()
+    np.save(buffer, np.concatenate([lengths, *sentences]).astype(np.int32))
+    write_atomically(path, buffer.getvalue())
+
+
+def _read_chunk(path: Path) -> list[Ids]:
+    flat: Ids = np.load(path)
+    count = int(flat[0])
+    return np.split(flat[1 + count :], np.cumsum(flat[1 : 1 + count])[:-1]) if count else []
+
+
+def cleaned(words: Ids, full_stop: int) -> Ids:
+    """Clean an expander's output as the appendix does: collapse contiguous UNK, cut after the first full stop."""
+    ends = np.flatnonzero(words == full_stop)
+    words = words[: ends[0] + 1] if len(ends) else words
+    again = np.zeros(len(words), dtype=bool)
+    again[1:] = (words[1:] == UNK) & (words[:-1] == UNK)
+    return words[~again]
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """Artificial or aligned pairs, ready to train on: sentence i of both sides belong together."""
+
+    sources: Corpus
+    targets: Corpus
+
+
+def union(parts: Sequence[tuple[Corpus, Corpus]]) -> TrainingSet:
+    """Join sets of (artificial sources, real targets), as All does (Section 3.2), without pairs that lack a side."""
+    sources, targets = [], []
+    for artificial, real in parts:
+        count = min(len(artificial), len(real))
+        kept = np.flatnonzero((artificial.lengths[:count] > 0) & (real.lengths[:count] > 0))
+        sources.append(taken(artificial, kept))
+        targets.append(taken(real, kept))
+    return TrainingSet(joined(sources), joined(targets))
+
+
+def taken(corpus: Corpus, places: NDArray[np.int64]) -> Corpus:
+    """Return a corpus of these sentences, in this order."""
+    lengths = corpus.lengths[places]
+    offsets = np.zeros(len(places) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    # The place of each word: its sentence's start, and how far into the sentence it is.
+    words = np.repeat(corpus.offsets[places] - offsets[:-1], lengths) + np.arange(offsets[-1])
+    return Corpus(np.asarray(corpus.tokens[words], dtype=np.int32), offsets)
+
+
+def joined(corpora: Sequence[Corpus]) -> Corpus:
+    """Return the corpora one after the other."""
+    tokens = np.concatenate([corpus.tokens for corpus in corpora]) if corpora else np.zeros(0, dtype=np.int32)
+    lengths = np.concatenate([corpus.lengths for corpus in corpora]) if corpora else np.zeros(0, dtype=np.int64)
+    return Corpus(tokens, np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)]))

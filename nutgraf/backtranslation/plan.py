@@ -1,0 +1,160 @@
+"""The plan: which model is trained from which pairs, as named steps (Section 3, and Section 3.2 for All).
+
+Names are the paper's. A chain x (pr-thr, dbae, mu1) goes x-0 (initializer), x-0.pairs, x-1 (expander), x-1.pairs,
+x-2 (summarizer) and so on; all-2, all-4 ... are trained from the pairs of all chains together and are leaves. Beside
+them stand `seq2seq`, trained on aligned pairs for comparison, and rows such as `all-2+10000`, the best unsupervised
+summarizer fine-tuned on so many aligned pairs.
+
+This module names steps and what each needs; it runs nothing and reads nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nutgraf import recipe
+from nutgraf.errors import RecipeError, RunError
+
+# The chain with the best initializer goes first, so that a good summarizer is there early.
+ORDER = ("mu1", "dbae", "pr-thr")
+ALL = "all"
+SUPERVISED = "seq2seq"
+ALIGNED = "aligned"
+TEXT = "text"
+JOINT, OF_TEXTS, OF_SUMMARIES = "embeddings", "embeddings-F", "embeddings-S"
+
+
+class Kind(StrEnum):
+    """What a step makes."""
+
+    TEXT = "text"  # the lexicon and the two corpora of word ids
+    EMBEDDINGS = "embeddings"
+    ALIGNED = "aligned"  # aligned pairs as word ids: for the supervised rows only
+    INITIALIZER = "initializer"
+    PAIRS = "pairs"  # the artificial side of a training set
+    EXPANDER = "expander"
+    SUMMARIZER = "summarizer"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One piece of work: a folder that follows from its needs, its slice of the recipe and the seed."""
+
+    name: str
+    kind: Kind
+    needs: tuple[str, ...] = ()
+    chain: str = ""  # pr-thr, dbae, mu1, all or seq2seq
+    iteration: int = 0
+    aligned_limit: int = 0  # fine-tuned on so many aligned pairs
+
+    @property
+    def summarizes(self) -> bool:
+        """Whether the step makes something that turns texts into summaries."""
+        return self.kind in (Kind.INITIALIZER, Kind.SUMMARIZER)
+
+    @property
+    def pairs(self) -> tuple[str, ...]:
+        """The artificial pairs that the step's model is trained on."""
+        return tuple(name for name in self.needs if name.endswith(".pairs"))
+
+
+def make_plan(settings: recipe.Plan, aligned: bool = False, aligned_limits: Sequence[int] = ()) -> tuple[Step, ...]:
+    """Return all steps, each after what it needs, so that one whole chain is usable early."""
+    chains = [name for name in ORDER if name in settings.initializers]
+    steps = [Step(TEXT, Kind.TEXT), Step(JOINT, Kind.EMBEDDINGS, (TEXT,))]
+    for chain in chains if settings.iterations == 0 else ():
+        steps += _initial(chain)
+    for iteration in range(2, settings.iterations + 1, 2):
+        for chain in chains:
+            steps += _initial(chain) if iteration == 2 else []
+            steps += _loop(chain, iteration)
+        if settings.together and len(chains) > 1:
+            pairs = tuple(f"{chain}-{iteration - 1}.pairs" for chain in settings.initializers)
+            steps.append(Step(f"{ALL}-{iteration}", Kind.SUMMARIZER, (TEXT, JOINT, *pairs), ALL, iteration))
+    return (*steps, *(_supervised(steps, aligned_limits) if aligned else ()))
+
+
+def _initial(chain: str) -> list[Step]:
+    name = f"{chain}-0"
+    if chain == "pr-thr":
+        apart = [Step(part, Kind.EMBEDDINGS, (TEXT,)) for part in (OF_TEXTS, OF_SUMMARIES)]
+        return [*apart, Step(name, Kind.INITIALIZER, (TEXT, OF_TEXTS, OF_SUMMARIES), chain)]
+    return [Step(name, Kind.INITIALIZER, (TEXT, JOINT), chain)]
+
+
+def _loop(chain: str, iteration: int) -> list[Step]:
+    """Return one loop of back-translation: x-(i-2) -> pairs -> x-(i-1) -> pairs -> x-i."""
+    last, expander, summarizer = (f"{chain}-{i}" for i in (iteration - 2, iteration - 1, iteration))
+    return [
+        Step(f"{last}.pairs", Kind.PAIRS, (TEXT, last), chain, iteration - 2),
+        Step(expander, Kind.EXPANDER, (TEXT, JOINT, f"{last}.pairs"), chain, iteration - 1),
+        Step(f"{expander}.pairs", Kind.PAIRS, (TEXT, expander), chain, iteration - 1),
+        Step(summarizer, Kind.SUMMARIZER, (TEXT, JOINT, f"{expander}.pairs"), chain, iteration),
+    ]
+
+
+def _supervised(steps: Sequence[Step], limits: Sequence[int]) -> list[Step]:
+    rows = [
+        Step(ALIGNED, Kind.ALIGNED, (TEXT,)),
+        Step(SUPERVISED, Kind.SUMMARIZER, (TEXT, JOINT, ALIGNED), SUPERVISED),
+    ]
+    if limits:
+        start = best([step.name for step in steps if step.kind is Kind.SUMMARIZER])
+        if start is None:
+            raise RecipeError("--aligned-limit: nothing to fine-tune; plan.iterations must be 2 or more")
+        base = next(step for step in steps if step.name == start)
+        for limit in limits:
+            needs = (TEXT, start, ALIGNED)
+            rows.append(Step(f"{start}+{limit}", Kind.SUMMARIZER, needs, base.chain, base.iteration, limit))
+    return rows
+
+
+_SUMMARIZER = re.compile(r"(pr-thr|dbae|mu1|all)-(\d+)(?:\+(\d+))?")
+
+
+def rank(name: str) -> tuple[int, int, int] | None:
+    """Return where a summarizer stands in the paper's tables; None for any other step.
+
+    Rows go by iteration, within one by chain in the paper's order, All last; rows with aligned pairs come at the end.
+    """
+    if name == SUPERVISED:
+        return (3, 0, 0)
+    found = _SUMMARIZER.fullmatch(name)
+    if not found or int(found[2]) % 2:
+        return None
+    chain = (*recipe.INITIALIZERS, ALL).index(found[1])
+    return (2, int(found[3]), chain) if found[3] else (0, int(found[2]), chain)
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Return the summarizers among the names, in the order of the paper's tables."""
+    ranked = [(place, name) for name in names if (place := rank(name)) is not None]
+    return [name for _, name in sorted(ranked)]
+
+
+def best(names: Iterable[str]) -> str | None:
+    """Return the summarizer to use where none was named: the last all-N, else the last of mu1, dbae, pr-thr."""
+    unsupervised = [(name, _SUMMARIZER.fullmatch(name)) for name in in_order(names) if "+" not in name]
+    found = [(name, match[1], int(match[2])) for name, match in unsupervised if match]
+    together = [name for name, chain, _ in found if chain == ALL]
+    if together:
+        return together[-1]
+    preference = {chain: -i for i, chain in enumerate(ORDER)}
+    return max(found, key=lambda item: (item[2], preference[item[1]]))[0] if found else None
+
+
+def needed(steps: Sequence[Step], names: Sequence[str]) -> tuple[Step, ...]:
+    """Return the named steps and all that they need, in the plan's order."""
+    known = {step.name: step for step in steps}
+    wanted: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in known:
+            raise RunError(f"step {name}: not in this plan. Its steps: {', '.join(known)}")
+        wanted.add(name)
+        waiting += known[name].needs
+    return tuple(step for step in steps if step.name in wanted)

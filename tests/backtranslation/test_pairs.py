@@ -1,0 +1,85 @@
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nutgraf.backtranslation.pairs import cleaned, generate, joined, taken, union
+from nutgraf.progress import silent
+from nutgraf.text.corpus import Corpus
+from nutgraf.text.lexicon import UNK, Ids
+
+STOP = 9
+
+
+def test_eq_2_pairs_are_f_of_each_real_sentence_in_order(tmp_path: Path) -> None:
+    real = Corpus.of([[3, 4, 5], [6], [7, 8]])
+
+    def first_word_twice(sentences: Sequence[Ids], chunk: int) -> list[Ids]:
+        return [np.repeat(sentence[:1], 2) for sentence in sentences]
+
+    generate(real, 0, first_word_twice, 2, tmp_path, tmp_path, silent)
+    made = Corpus.open(tmp_path, "artificial")
+    assert [list(words) for words in made] == [[3, 3], [6, 6], [7, 7]]
+
+
+def test_chunks_that_are_there_are_not_made_again(tmp_path: Path) -> None:
+    real = Corpus.of([[i] for i in range(3, 13)])
+    calls: list[int] = []
+
+    def make(sentences: Sequence[Ids], chunk: int) -> list[Ids]:
+        if chunk == 2 and calls.count(2) == 0:
+            calls.append(2)
+            raise KeyboardInterrupt
+        calls.append(chunk)
+        return [sentence + 100 * chunk for sentence in sentences]
+
+    with pytest.raises(KeyboardInterrupt):
+        generate(real, 0, make, 4, tmp_path, tmp_path, silent)
+    generate(real, 0, make, 4, tmp_path, tmp_path, silent)
+    assert calls == [0, 1, 2, 2]
+    assert [int(words[0]) for words in Corpus.open(tmp_path, "artificial")] == [
+        *range(3, 7),
+        *range(107, 111),
+        *range(211, 213),
+    ]
+
+
+def test_limit_takes_the_first_sentences_and_empty_ones_keep_their_place(tmp_path: Path) -> None:
+    real = Corpus.of([[3], [4, 4], [5], [6]])
+    generate(real, 3, lambda s, _: [x[1:] for x in s], 2, tmp_path, tmp_path, silent)
+    made = Corpus.open(tmp_path, "artificial")
+    assert [list(words) for words in made] == [[], [4], []]
+    pairs = union([(made, real)])
+    assert [list(words) for words in pairs.sources] == [[4]]
+    assert [list(words) for words in pairs.targets] == [[4, 4]]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([5, UNK, UNK, UNK, 6], [5, UNK, 6]),
+        ([5, STOP, 6, STOP], [5, STOP]),
+        ([UNK, UNK], [UNK]),
+        ([5, UNK, 6, UNK], [5, UNK, 6, UNK]),
+        ([], []),
+        ([STOP], [STOP]),
+        ([UNK, UNK, STOP, UNK], [UNK, STOP]),
+    ],
+)
+def test_expander_output_is_cleaned_as_the_appendix_says(words: list[int], expected: list[int]) -> None:
+    assert list(cleaned(np.array(words, dtype=np.int32), STOP)) == expected
+
+
+def test_union_of_three_chains_has_each_real_summary_three_times() -> None:
+    real = Corpus.of([[1], [2]])
+    chains = [Corpus.of([[10 * chain, 1], [10 * chain, 2]]) for chain in (1, 2, 3)]
+    pairs = union([(chain, real) for chain in chains])
+    assert [list(words) for words in pairs.sources] == [[10, 1], [10, 2], [20, 1], [20, 2], [30, 1], [30, 2]]
+    assert [list(words) for words in pairs.targets] == [[1], [2]] * 3
+
+
+def test_taken_and_joined_agree_with_lists() -> None:
+    corpus = Corpus.of([[1, 2], [], [3], [4, 5, 6]])
+    assert [list(words) for words in taken(corpus, np.array([3, 0, 1]))] == [[4, 5, 6], [1, 2], []]
+    assert [list(words) for words in joined([corpus, Corpus.of([[7]])])] == [[1, 2], [], [3], [4, 5, 6], [7]]
