@@ -70,6 +70,7 @@ class PrThr:
 
     eta: float | str = 0.9  # a word farther than this from its nearest neighbour is skipped, or "auto"
     words: int = 12  # N
+    start: str = "relaxation"  # the paper's convex relaxation, or "shared": the words that both corpora spell alike
     start_words: int = 2_500
     start_steps: int = 100
     words_aligned: int = 20_000
@@ -84,7 +85,9 @@ class PrThr:
             self.eta == AUTO or (not isinstance(self.eta, str) and 0 < self.eta <= 2), 'pr-thr.eta: (0, 2] or "auto"'
         )
         _check(self.words >= 1, "pr-thr.words: at least 1")
-        _check(self.epochs >= 1 and self.iterations >= 1, "pr-thr.epochs, pr-thr.iterations: at least 1")
+        _check(self.start in ("relaxation", "shared"), 'pr-thr.start: "relaxation" or "shared"')
+        _check(self.start_words >= 2 and self.words_aligned >= 2, "pr-thr.start_words, .words_aligned: at least 2")
+        _check(self.epochs >= 0 and self.iterations >= 1, "pr-thr.epochs: 0 or more; pr-thr.iterations: at least 1")
         _check(self.batch >= 2, "pr-thr.batch: at least 2")
         _check(self.regularisation > 0, "pr-thr.regularisation: above 0")
 
