@@ -24,6 +24,7 @@ class ConvDecoder:
     def __init__(self, model: Seq2seq):
         self.model = model.eval()
 
+    @torch.no_grad()
     def start(self, sources: Sequence[Ids], replace_unk: bool) -> ConvDecoding:
         """Read the sources, one row each."""
         words = padded(sources).to(self.model.bias.device)
@@ -46,6 +47,7 @@ class ConvDecoding:
         self.columns = _columns(source.words, local(model.target_local, source.words), len(model.target))
         self.vocabulary = torch.from_numpy(model.target.ids.astype("int64")).to(source.words.device)
 
+    @torch.no_grad()
     def step(self, words: Tensor) -> Tensor:
         """Take the previous words, (rows,) lexicon ids; return (rows, columns) log-probabilities of the next."""
         model = self.model

@@ -172,13 +172,18 @@ class Seq2seq(nn.Module):
         self.settings, self.source, self.target = settings, source, target
         embedding = target_vectors.shape[1]
         self.target_table = nn.Parameter(_table(target_vectors, generator))
-        self.source_table = self.target_table if settings.copy else nn.Parameter(_table(source_vectors, generator))
+        self.own_source_table = None if settings.copy else nn.Parameter(_table(source_vectors, generator))
         self.encoder = Encoder(embedding, settings, generator)
         self.decoder = Decoder(embedding, settings, generator)
         self.bias = nn.Parameter(torch.zeros(len(target)))
         self.gate = linear(settings.width, 1, generator) if settings.copy else None
         for name, vocab in (("source_local", source), ("target_local", target)):
             self.register_buffer(name, torch.from_numpy(vocab.table.astype(np.int64)), persistent=False)
+
+    @property
+    def source_table(self) -> Tensor:
+        """The source's embeddings: the target's own where the model copies."""
+        return self.target_table if self.own_source_table is None else self.own_source_table
 
     def encode(self, words: Tensor) -> Encoded:
         """Read (B, S) lexicon ids."""
@@ -194,7 +199,9 @@ class Seq2seq(nn.Module):
         scored = target_log_probs(hidden[real], wanted[real], self.target_table, self.bias, shortlist)
         result = torch.zeros_like(weights[:, :, 0])
         result[real] = scored
-        return result if self.gate is None else self._mixed(result, states, weights, encoded, target, wanted)
+        if self.gate is not None:
+            result = self._mixed(result, states, weights, encoded, target, wanted)
+        return result * real
 
     def _mixed(
         self, generated: Tensor, states: Tensor, weights: Tensor, source: Encoded, target: Tensor, wanted: Tensor

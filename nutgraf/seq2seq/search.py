@@ -74,7 +74,6 @@ class Hypothesis:
     score: float
 
 
-@torch.no_grad()
 def sample(decoder: Decoder, sources: Sequence[Ids], settings: Sampling, generator: torch.Generator) -> list[Ids]:
     """Draw one sentence a source, each word from the k most probable ones by their renormalised probabilities."""
     result: list[Ids] = [np.zeros(0, dtype=np.int32)] * len(sources)
@@ -127,9 +126,8 @@ def beam(decoder: Decoder, sources: Sequence[Ids], settings: Beam, report: Repor
     result: list[list[Hypothesis]] = [[] for _ in sources]
     done = 0
     for places in _by_length(sources, settings.batch):
-        with torch.no_grad():
-            search = _BeamSearch(decoder.start([sources[i] for i in places], replace_unk=True), len(places), settings)
-            found = search.run()
+        search = _BeamSearch(decoder.start([sources[i] for i in places], replace_unk=True), len(places), settings)
+        found = search.run()
         for place, hypotheses in zip(places, found, strict=True):
             result[place] = hypotheses
         done += len(places)

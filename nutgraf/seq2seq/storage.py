@@ -21,10 +21,9 @@ WEIGHTS, MEANING = "model.safetensors", "model.json"
 def save(model: Seq2seq, folder: Path) -> None:
     """Write the model's two files."""
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
-    tensors["source_ids"] = torch.from_numpy(model.source.ids.copy())
     tensors["target_ids"] = torch.from_numpy(model.target.ids.copy())
-    if model.settings.copy:  # one and the same on both sides
-        del tensors["source_table"], tensors["source_ids"]
+    if not model.settings.copy:  # else one and the same on both sides
+        tensors["source_ids"] = torch.from_numpy(model.source.ids.copy())
     save_file(tensors, folder / WEIGHTS)
     meaning = {"settings": asdict(model.settings), "lexicon": len(model.target.table)}
     (folder / MEANING).write_text(json.dumps(meaning, indent=1) + "\n", encoding="utf-8")
@@ -36,11 +35,10 @@ def load(folder: Path, device: torch.device) -> Seq2seq:
     settings = Settings(**meaning["settings"])
     with safe_open(folder / WEIGHTS, framework="pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    if settings.copy:
-        tensors |= {"source_table": tensors["target_table"], "source_ids": tensors["target_ids"]}
-    source = Vocab(tensors.pop("source_ids").numpy(), meaning["lexicon"])
     target = Vocab(tensors.pop("target_ids").numpy(), meaning["lexicon"])
-    blank = [np.zeros(tensors[name].shape, dtype=np.float32) for name in ("source_table", "target_table")]
+    source = target if settings.copy else Vocab(tensors.pop("source_ids").numpy(), meaning["lexicon"])
+    width = tensors["target_table"].shape[1]
+    blank = [np.zeros((len(vocab), width), dtype=np.float32) for vocab in (source, target)]
     model = Seq2seq(source, target, settings, blank[0], blank[1], torch.Generator())
     model.load_state_dict(tensors)
     return model.to(device).eval()
