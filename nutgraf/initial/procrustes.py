@@ -179,11 +179,6 @@ class PrThr:
         """Return the same alignment with another threshold, and another N where given."""
         return replace(self, eta=float(eta), words=words or self.words)
 
-    def scores(self, sentences: Sequence[Ids]) -> list[NDArray[np.float32]]:
-        """Return what eta is compared with, one figure a word that could be kept; the lower, the sooner it is."""
-        locals_ = [self.vocab.local(sentence) for sentence in sentences]
-        return [self.distance[local[(local > UNK) & (self.neighbour[local] != EOS)]] for local in locals_]
-
     def save(self, folder: Path) -> None:
         """Write the model's two files."""
         arrays = {"vocabulary": self.vocab.ids, "neighbour": self.neighbour, "distance": self.distance}
