@@ -163,13 +163,14 @@ class Table:
         """What the scores are of: without it, they say nothing."""
         return (
             f"{self.rows[0].pairs:,} pairs. {self.rows[0].signature}. In brackets: 95 % bootstrap intervals,"
-            f" {RESAMPLES:,} resamples. Best unsupervised score in bold."
+            f" {RESAMPLES:,} resamples; bold: best unsupervised score; words: mean length; copied: words that are in"
+            " the input; rep.: bigrams that repeat."
         )
 
     @property
     def columns(self) -> list[str]:
         """The heads of the columns."""
-        return ["", *(["Sup."] if self.sup else []), "R-1", "R-2", "R-L", "words", "copied", "repeated"]
+        return ["", *(["Sup."] if self.sup else []), "R-1", "R-2", "R-L", "words", "copied", "rep."]
 
     def cells(self, row: Row, bold: Callable[[str], str]) -> list[str]:
         """Return a row's cells as text; a mean goes through `bold` where it is the best."""
@@ -195,7 +196,11 @@ class Table:
     def rich(self) -> rich.table.Table:
         """Return the table for a terminal."""
         table = rich.table.Table(title=self.title, caption=self.note, caption_justify="left", box=rich.box.SIMPLE_HEAD)
-        table.pad_edge, table.collapse_padding = False, True  # eight columns go into a terminal of 80
+        table.pad_edge, table.show_edge, table.collapse_padding = (
+            False,
+            False,
+            True,
+        )  # eight columns go into a terminal of 80
         for column in self.columns:
             # In a narrow terminal an interval may go below its mean, and nothing else.
             score = column.startswith("R-")
