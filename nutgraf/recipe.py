@@ -38,7 +38,8 @@ class Text:
     max_summary_words: int = 30
 
     def __post_init__(self) -> None:
-        _check(self.digits == "keep" or len(self.digits) == 1, 'text.digits: "keep" or one character')
+        visible = len(self.digits) == 1 and self.digits.isprintable() and not self.digits.isspace()
+        _check(self.digits == "keep" or visible, 'text.digits: "keep" or one visible character')
         for name in ("texts_vocabulary", "summaries_vocabulary", "joint_vocabulary"):
             _check(getattr(self, name) >= 10, f"text.{name}: at least 10")
         for name in ("max_text_words", "max_summary_words"):
@@ -89,6 +90,7 @@ class PrThr:
         _check(self.start_words >= 2 and self.words_aligned >= 2, "pr-thr.start_words, .words_aligned: at least 2")
         _check(self.epochs >= 0 and self.iterations >= 1, "pr-thr.epochs: 0 or more; pr-thr.iterations: at least 1")
         _check(self.batch >= 2, "pr-thr.batch: at least 2")
+        _check(self.learning_rate > 0, "pr-thr.learning_rate: above 0")
         _check(self.regularisation > 0, "pr-thr.regularisation: above 0")
 
 
@@ -114,6 +116,7 @@ class Dbae:
         for name in ("width", "beam", "words", "steps", "batch"):
             _check(getattr(self, name) >= 1, f"dbae.{name}: at least 1")
         _check(self.batch >= 2, "dbae.batch: at least 2 (batch normalisation)")
+        _check(self.learning_rate > 0 and self.clip > 0, "dbae.learning_rate, dbae.clip: above 0")
 
 
 @dataclass(frozen=True)
@@ -133,6 +136,7 @@ class Mu1:
         for name in ("words", "width", "steps"):
             _check(getattr(self, name) >= 1, f"mu1.{name}: at least 1")
         _check(self.batch >= 2, "mu1.batch: at least 2 (batch normalisation)")
+        _check(self.learning_rate > 0 and self.clip > 0, "mu1.learning_rate, mu1.clip: above 0")
 
 
 @dataclass(frozen=True)
@@ -256,6 +260,7 @@ class Recipe:
     plan: Plan = field(default_factory=Plan)
 
     def __post_init__(self) -> None:
+        _check(0 <= self.seed < 2**32, "seed: from 0 to 4294967295")
         longest = max(self.text.max_text_words, self.generation.max_text_words, self.decoding.max_words) + 1
         _check(
             self.seq2seq.positions >= longest,

@@ -38,6 +38,7 @@ bros dept dist ave blvd rd vol jan feb apr jun jul aug sep sept oct nov dec mon 
 calif colo conn fla ga kan ky la md mich minn mo mont neb nev okla ore pa tenn tex va vt wis wyo e.g i.e
 """
 _ABBREVIATIONS = frozenset(_SHORTENED.split())
+_GOES_ON = (",", ";", ":", "?")  # marks that no sentence begins with
 _LEFT = frozenset((",", ".", ";", ":", "?", "!", ")", "]", "}", "%", "''", "'", "..", "...", "®", "™", "/")) | _SUFFIXES
 _RIGHT = frozenset(("(", "[", "{", "``", "`", "/"))
 _WRITTEN = {"``": '"', "''": '"', "`": "'"}
@@ -98,7 +99,7 @@ def _keeps_full_stop(piece: str, following: str) -> bool:
     if _ACRONYM.match(body) and (len(body) > 2 or following):
         return True
     word = body.rstrip(".").lower()
-    if following[:1].islower() or (word in ("no", "nos") and following[:1].isdigit()):
+    if following[:1].islower() or following[:1] in _GOES_ON or (word in ("no", "nos") and following[:1].isdigit()):
         return True
     return following != "" and word in _ABBREVIATIONS
 
@@ -113,7 +114,8 @@ def _split(piece: str, keep_full_stop: bool) -> list[str]:
         piece = piece[mark.end() :]
     closing: list[str] = []
     while mark := _CLOSING.search(piece):
-        if keep_full_stop and mark.group() == ".":
+        # A comma after a full stop means that the stop belongs to an abbreviation.
+        if mark.group() == "." and (keep_full_stop or (closing and closing[-1] in _GOES_ON)):
             break
         closing.append({'"': "''", "`": "'"}.get(mark.group(), mark.group()))
         piece = piece[: mark.start()]

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import os
+import sys
+import threading
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from nutgraf.errors import InputError
+from nutgraf.text.reading import check_unaligned, read_lines, read_pairs
+
+
+def written(path: Path, content: str | bytes) -> str:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return str(path)
+
+
+def piped(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+
+def test_plain_gz_xz_and_standard_input_give_the_same_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = "Ford's profit\nZoë pays €3\n".encode()
+    expected = ["Ford's profit", "Zoë pays €3"]
+    assert list(read_lines(written(tmp_path / "a.txt", content))) == expected
+    assert list(read_lines(written(tmp_path / "a.txt.gz", gzip.compress(content)))) == expected
+    assert list(read_lines(written(tmp_path / "a.txt.xz", lzma.compress(content)))) == expected
+    piped(monkeypatch, content)
+    assert list(read_lines("-")) == expected
+
+
+def test_only_a_line_feed_ends_a_line(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.txt", "one\u2028two\x0bthree\x85four\rfive\r\nsix\u00a0seven\teight\n\n  \nlast")
+    assert list(read_lines(path)) == ["one two three four five", "six seven eight", "last"]
+
+
+def test_the_byte_order_mark_and_invisible_characters_are_dropped(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.txt", b"\xef\xbb\xbfone\nt\xc2\xadw\xe2\x80\x8bo\n")
+    assert list(read_lines(path)) == ["one", "two"]
+
+
+def test_the_limit_counts_lines_that_are_not_blank(tmp_path: Path) -> None:
+    assert list(read_lines(written(tmp_path / "a.txt", "a\n\nb\nc\n"), limit=2)) == ["a", "b"]
+
+
+def test_lines_come_as_a_stream(tmp_path: Path) -> None:
+    # The bad byte comes later than what is asked for, so it is not reached.
+    path = written(tmp_path / "a.txt", b"one\n" * 10_000 + b"\xff\n")
+    assert list(islice(read_lines(path), 3)) == ["one"] * 3
+    with pytest.raises(InputError, match="line 10001, byte 1"):
+        list(read_lines(path))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "empty"),
+        (b"\n  \n\t\n", "empty, or blank lines only"),
+        (b"fine\nso\0me\n", r"line 2, byte 3 is zero: a binary file"),
+        (b"fine\nfine\ncaf\xe9 prices\n", r"line 3, byte 4 is 0xe9: not UTF-8.*iconv -f latin1 -t utf-8"),
+        (b"x" * (1 << 20) + b"\n", "line 1: longer than"),
+        (gzip.compress(b"text\n"), r"gzip data: give it the ending .gz"),
+        (lzma.compress(b"text\n"), r"xz data: give it the ending .xz"),
+        (b"PK\x03\x04rest", "zip archive"),
+    ],
+)
+def test_what_is_not_text_is_named_with_its_place(tmp_path: Path, content: bytes, message: str) -> None:
+    path = written(tmp_path / "bad.txt", content)
+    with pytest.raises(InputError, match=message) as error:
+        list(read_lines(path))
+    assert "bad.txt" in str(error.value)
+
+
+def test_a_missing_file_and_a_directory_are_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        read_lines(str(tmp_path / "none.txt"))
+    with pytest.raises(InputError, match="a directory"):
+        read_lines(str(tmp_path))
+
+
+@pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
+def test_damaged_compressed_files(tmp_path: Path, ending: str, pack: object) -> None:
+    assert callable(pack)
+    whole = pack("".join(f"line number {i}\n" for i in range(2000)).encode())
+    with pytest.raises(InputError, match="ends too early"):
+        list(read_lines(written(tmp_path / f"cut{ending}", whole[: len(whole) // 2])))
+    with pytest.raises(InputError, match="damaged, or not what its ending says"):
+        list(read_lines(written(tmp_path / f"plain{ending}", "just some text that was never packed\n")))
+    middle = len(whole) // 2
+    broken = whole[:middle] + bytes(byte ^ 0xFF for byte in whole[middle : middle + 8]) + whole[middle + 8 :]
+    with pytest.raises(InputError):
+        list(read_lines(written(tmp_path / f"broken{ending}", broken)))
+
+
+def test_empty_standard_input_is_called_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    piped(monkeypatch, b"\n")
+    with pytest.raises(InputError, match="standard input: empty"):
+        list(read_lines("-"))
+
+
+def test_pairs(tmp_path: Path) -> None:
+    path = written(tmp_path / "pairs.tsv.gz", gzip.compress(b"a long text\tshort\r\n\nanother one \t two\n"))
+    assert read_pairs(path) == [("a long text", "short"), ("another one", "two")]
+    assert read_pairs(path, limit=1) == [("a long text", "short")]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a\tb\nno tab\n", "line 2: 1 columns"),
+        ("a\tb\tc\n", "line 1: 3 columns"),
+        ("a\tb\n\na\t \n", "line 3: an empty column"),
+        ("\n", "empty; expected"),
+    ],
+)
+def test_bad_pairs_are_named_by_their_line(tmp_path: Path, content: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_pairs(written(tmp_path / "pairs.tsv", content))
+
+
+def news(tmp_path: Path) -> tuple[str, str]:
+    """Twenty texts and the summary of each, in the same order."""
+    names = [f"company{i} city{i} product{i}" for i in range(20)]
+    texts = "".join(f"the firm {name} said on monday that it will grow\n" for name in names)
+    summaries = "".join(f"{name} to grow\n" for name in names)
+    return written(tmp_path / "texts.txt", texts), written(tmp_path / "summaries.txt", summaries)
+
+
+def test_aligned_pairs_passed_as_unaligned_files_are_warned_of(tmp_path: Path) -> None:
+    texts, summaries = news(tmp_path)
+    (warning,) = check_unaligned(texts, summaries)
+    assert "look like aligned pairs" in warning
+
+
+def test_the_same_summaries_in_another_order_are_no_cause_for_a_warning(tmp_path: Path) -> None:
+    texts, summaries = news(tmp_path)
+    lines = Path(summaries).read_text().splitlines(keepends=True)
+    other = written(tmp_path / "other.txt", "".join(lines[7:] + lines[:7]))
+    assert check_unaligned(texts, other) == []
+
+
+def test_the_same_file_under_another_name_is_refused(tmp_path: Path) -> None:
+    texts, _ = news(tmp_path)
+    (tmp_path / "link.txt").symlink_to(texts)
+    for other in (texts, str(tmp_path / "." / "link.txt")):
+        with pytest.raises(InputError, match="the same file"):
+            check_unaligned(texts, other)
+
+
+def test_one_line_or_none_is_refused(tmp_path: Path) -> None:
+    texts, summaries = news(tmp_path)
+    one = written(tmp_path / "one.txt", "a single line\n\n")
+    with pytest.raises(InputError, match=r"one\.txt: only one line"):
+        check_unaligned(texts, one)
+    with pytest.raises(InputError, match=r"none\.txt: empty"):
+        check_unaligned(written(tmp_path / "none.txt", ""), summaries)
+
+
+def test_standard_input_is_left_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, _ = news(tmp_path)
+    piped(monkeypatch, b"one\ntwo\n")
+    assert check_unaligned(texts, "-") == []
+    assert list(read_lines("-")) == ["one", "two"]
+    with pytest.raises(InputError, match="both standard input"):
+        check_unaligned("-", "-")
+
+
+def test_a_named_pipe_is_read_only_once(tmp_path: Path) -> None:
+    texts, _ = news(tmp_path)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert check_unaligned(texts, str(pipe)) == []  # would hang if it were opened: nobody writes yet
+    writer = threading.Thread(target=pipe.write_bytes, args=(b"one\ntwo\n",))
+    writer.start()
+    assert list(read_lines(str(pipe))) == ["one", "two"]
+    writer.join()
