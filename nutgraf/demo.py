@@ -24,8 +24,8 @@ GENERATED = (20_000, 20_000)  # texts and summaries of the newswire that the pro
 STOP_WORDS = frozenset(
     re.findall(
         r"\w+",
-        "a an and are as at be but by for from has have he in is it its of on or said says that the they this to was were"
-        " will with would after up down not no more than new sees",
+        "a an and are as at be but by for from has have he in is it its of on or said says that the they this to was"
+        " were will with would after up down not no more than new sees",
     )
 )
 

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,17 +106,25 @@ def _run(command: list[str], folder: Path, environment: dict[str, str]) -> None:
 
 def read(archive: Path) -> Iterator[Story]:
     """Read and clean the stories; those with neither a title nor a sentence worth keeping are left out."""
+    for record in _records(archive):
+        story = clean(str(record.get("title") or ""), str(record.get("body") or ""))
+        if story.title or story.sentences:
+            yield story
+
+
+def _records(archive: Path) -> list[dict[str, object]]:
+    found: dict[str, list[dict[str, object]]] = {}
     try:
-        with tarfile.open(archive) as tar:
-            names = sorted(name for name in tar.getnames() if re.search(r"/data/full/[^/]+\.json$", name))
-            for name in names:
-                member = tar.extractfile(name)
-                for record in json.load(member) if member else []:
-                    story = clean(str(record.get("title") or ""), str(record.get("body") or ""))
-                    if story.title or story.sentences:
-                        yield story
-    except (tarfile.TarError, EOFError, OSError, ValueError) as error:
+        with tarfile.open(archive, "r|gz") as tar:  # a stream: unpacked once, front to back
+            for member in tar:
+                content = tar.extractfile(member) if re.search(r"/data/full/[^/]+\.json$", member.name) else None
+                if content is not None:
+                    found[member.name] = json.load(content)
+    except (tarfile.TarError, EOFError, OSError, ValueError, zlib.error) as error:
         raise FetchError(f"{archive}: not the collection as packed ({error}); delete it to fetch it again") from error
+    if not found:
+        raise FetchError(f"{archive}: holds no data/full/*.json; delete it to fetch it again")
+    return [record for name in sorted(found) for record in found[name]]
 
 
 def clean(title: str, body: str) -> Story:
@@ -123,7 +132,7 @@ def clean(title: str, body: str) -> Story:
     sentences = () if EARNINGS_BODY.match(body) else tuple(clean_body(body))
     if (body.strip() and not sentences) or EARNINGS_TITLE.search(title):
         return Story("", (), False)
-    has_lead = bool(sentences) and _unwrapped(html.unescape(body)).startswith(sentences[0])
+    has_lead = bool(sentences) and _unwrapped(html.unescape(body[:2000])).startswith(sentences[0])
     return Story(clean_title(title), sentences, has_lead)
 
 
