@@ -139,6 +139,7 @@ def clean(title: str, body: str) -> Story:
 EARNINGS_TITLE = re.compile(
     r"^(?!.*\b(?:SEES?|EXPECTS|REPORTS|POSTS|TO|UP|ON|IN|FOR|OF|AT|THIS|HAS|RISES|ROSE|FALLS|FELL)\b).*"
     r"\b(?:QTR|QUARTER|YEAR|YR|HALF|MTHS?|MONTHS|WKS|1ST|2ND|3RD|4TH)(?: [A-Z]{3,9} \w+)?(?: OPER)?(?: NET| LOSS)?\W*$"
+    r"|(?i:\b(?:shr|net|share|cts)\b.* vs\b)"
 )
 EARNINGS_BODY = re.compile(
     r"\s*(?:\d+ \w+ |Oper |Primary |Diluted )?(?:shr|net|loss|profit|revs?|sales|qtr|qtrly|qtly|quarterly|mthly|monthly"

@@ -69,6 +69,7 @@ def test_titles(title: str, expected: str) -> None:
     [
         ("KELM FOODS LTD <KLM> 4TH QTR NET", "Shr 12 cts vs 19 cts\n    Net 369,000 vs 358,000\n Reuter\n\x03"),
         ("KELM FOODS LTD <KLM> 1ST QTR JAN 31 LOSS", "Kelm Foods said that its loss was due to bad weather in May."),
+        ("Kelm Foods Ltd 3rd qtr shr 64 cts vs 52 cts", ""),
         ("KELM FOODS DECLARES PAYOUT", "Qtly div three cts vs three cts prior\n    Pay April six\n Reuter\n\x03"),
         ("KELM CROPS BY COUNTRY IN TONNES", "Wheat         505.6   4,612.1\n Corn          503.9   4,583.0\n Reuter"),
     ],
