@@ -2,7 +2,7 @@
 
 Pairs are (f(b), b) for all b of the real corpus, so a set is its artificial side alone: sentence i belongs to sentence
 i of the real corpus. They are made in chunks of fixed size, each renamed into place when it is on disk, with
-randomness from (step key, chunk): a run that was killed goes on at the chunk. A pair whose artificial side came out
+randomness from (step key, place): a run that was killed goes on at the chunk. A pair whose artificial side came out
 empty stays in the file, and is left out of training.
 """
 
@@ -23,7 +23,9 @@ from nutgraf.text.lexicon import UNK, Ids
 
 NAME = "artificial"
 
-# A model to be applied: sentences and the chunk's number in, one artificial sentence each out.
+PART = 1_024  # sentences given to a model at once: few enough to report often, enough to sort by length
+
+# A model to be applied: sentences and the place of the first one in, one artificial sentence each out.
 Apply = Callable[[Sequence[Ids], int], list[Ids]]
 
 
@@ -38,8 +40,12 @@ def generate(real: Corpus, limit: int, apply: Apply, chunk: int, work: Path, fol
     for number, start in enumerate(starts):
         path = work / f"chunk-{number:06d}.npy"
         stop = min(start + chunk, count)
+        made: list[Ids] = []
+        for part in range(start, stop, PART) if not path.exists() else ():
+            made += apply(real[part : min(part + PART, stop)], part)
+            report(Progress(min(part + PART, stop), count, "sentences"))
         if not path.exists():
-            _write_chunk(path, apply(real[start:stop], number))
+            _write_chunk(path, made)
         report(Progress(stop, count, "sentences"))
     sentences = (words for number in range(len(starts)) for words in _read_chunk(work / f"chunk-{number:06d}.npy"))
     Corpus.of(sentences).save(folder, NAME)

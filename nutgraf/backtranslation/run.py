@@ -42,6 +42,7 @@ _SECTIONS: dict[Kind, tuple[str, ...]] = {
     Kind.EXPANDER: ("seq2seq", "training"),
     Kind.SUMMARIZER: ("seq2seq", "training"),
 }
+THRESHOLDED = ("pr-thr", "mu1")  # the initializers that look at validation pairs
 _FREE = ("plan.iterations", "plan.together", "decoding.")
 
 
@@ -198,7 +199,7 @@ def _slice(step: Step) -> tuple[str, ...]:
 def _digests(step: Step, inputs: Inputs) -> list[str]:
     sources: dict[Kind, tuple[Source | None, ...]] = {
         Kind.TEXT: (inputs.texts, inputs.summaries),
-        Kind.INITIALIZER: (inputs.valid,),
+        Kind.INITIALIZER: (inputs.valid if step.chain in THRESHOLDED else None,),
         Kind.ALIGNED: (inputs.aligned,),
     }
     return [source.digest for source in sources.get(step.kind, ()) if source]

@@ -34,6 +34,12 @@ def read_lines(path: str, limit: int = 0) -> Iterator[str]:
     return islice(_filled(path), limit or None)
 
 
+def read_every_line(path: str) -> Iterator[str]:
+    """Yield all lines, blank ones too, as empty strings: for work that gives one line for each."""
+    _check_file(path)
+    return (_cleaned(line).strip() for line in _decoded(path))
+
+
 def read_pairs(path: str, limit: int = 0) -> list[tuple[str, str]]:
     """Return the pairs of a file of lines `text <tab> summary`, at most `limit` of them (0: all)."""
     _check_file(path)

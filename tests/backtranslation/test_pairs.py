@@ -15,7 +15,7 @@ STOP = 9
 def test_eq_2_pairs_are_f_of_each_real_sentence_in_order(tmp_path: Path) -> None:
     real = Corpus.of([[3, 4, 5], [6], [7, 8]])
 
-    def first_word_twice(sentences: Sequence[Ids], chunk: int) -> list[Ids]:
+    def first_word_twice(sentences: Sequence[Ids], start: int) -> list[Ids]:
         return [np.repeat(sentence[:1], 2) for sentence in sentences]
 
     generate(real, 0, first_word_twice, 2, tmp_path, tmp_path, silent)
@@ -27,21 +27,20 @@ def test_chunks_that_are_there_are_not_made_again(tmp_path: Path) -> None:
     real = Corpus.of([[i] for i in range(3, 13)])
     calls: list[int] = []
 
-    def make(sentences: Sequence[Ids], chunk: int) -> list[Ids]:
-        if chunk == 2 and calls.count(2) == 0:
-            calls.append(2)
+    def make(sentences: Sequence[Ids], start: int) -> list[Ids]:
+        calls.append(start)
+        if calls == [0, 4, 8]:
             raise KeyboardInterrupt
-        calls.append(chunk)
-        return [sentence + 100 * chunk for sentence in sentences]
+        return [sentence + 100 * start for sentence in sentences]
 
     with pytest.raises(KeyboardInterrupt):
         generate(real, 0, make, 4, tmp_path, tmp_path, silent)
     generate(real, 0, make, 4, tmp_path, tmp_path, silent)
-    assert calls == [0, 1, 2, 2]
+    assert calls == [0, 4, 8, 8]
     assert [int(words[0]) for words in Corpus.open(tmp_path, "artificial")] == [
         *range(3, 7),
-        *range(107, 111),
-        *range(211, 213),
+        *range(407, 411),
+        *range(811, 813),
     ]
 
 

@@ -1,0 +1,133 @@
+"""What a plan will cost: an estimate in seconds a step, from the sizes of the corpora and the recipe.
+
+Matrix products are counted and divided by a rate that two cores of a common CPU reach with these models; the rest is
+sentences or words by measured rates. It is an estimate: machines differ by a factor of two and more. While a plan runs,
+the engine corrects it by what the steps before took.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nutgraf.backtranslation.inputs import Inputs
+from nutgraf.backtranslation.plan import ALL, JOINT, SUPERVISED, Kind, Step
+from nutgraf.recipe import Recipe
+
+# All for one thread.
+TRAINING_FLOPS = 30e9
+GENERATION_FLOPS = 15e9
+TOKENISED_WORDS = 400e3  # a second
+EMBEDDED_WORDS = 90e3  # a second, for width 128, 5 negative words, one epoch
+LOADING = 3.0  # seconds: to start, read, write and check
+SINKHORN = 3.0e-9  # seconds for each pair of words matched, a step
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many sentences, and words a sentence."""
+
+    texts: int
+    summaries: int
+    text_words: float
+    summary_words: float
+    aligned: int = 0
+
+    @classmethod
+    def of(cls, inputs: Inputs, recipe: Recipe) -> Sizes:
+        """Take the sizes of inputs; tokens are some 12 % more than words between blanks."""
+        mean = [1.12 * source.words / max(1, source.lines) for source in (inputs.texts, inputs.summaries)]
+        return cls(
+            inputs.texts.lines,
+            inputs.summaries.lines,
+            min(mean[0], recipe.text.max_text_words),
+            min(mean[1], recipe.text.max_summary_words),
+            inputs.aligned.lines if inputs.aligned else 0,
+        )
+
+
+def estimate(steps: Sequence[Step], recipe: Recipe, sizes: Sizes, threads: int) -> dict[str, float]:
+    """Return the seconds that each step may take."""
+    return {step.name: LOADING + _seconds(step, recipe, sizes) / max(1, threads) for step in steps}
+
+
+def _seconds(step: Step, recipe: Recipe, sizes: Sizes) -> float:
+    """Return the seconds of one thread."""
+    words_F, words_S = sizes.texts * sizes.text_words, sizes.summaries * sizes.summary_words
+    match step.kind:
+        case Kind.TEXT:
+            return (words_F + words_S) / TOKENISED_WORDS
+        case Kind.ALIGNED:
+            return sizes.aligned * (sizes.text_words + sizes.summary_words) / TOKENISED_WORDS
+        case Kind.EMBEDDINGS:
+            words = {JOINT: words_F + words_S, "embeddings-F": words_F, "embeddings-S": words_S}[step.name]
+            width = recipe.embeddings.width if step.name == JOINT else recipe.embeddings.procrustes_width
+            return words * recipe.embeddings.epochs * (0.4 + 0.6 * width / 128) / EMBEDDED_WORDS
+        case Kind.INITIALIZER:
+            return _initializer(step.chain, recipe, sizes)
+        case Kind.PAIRS:
+            return _pairs(step, recipe, sizes)
+        case Kind.EXPANDER | Kind.SUMMARIZER:
+            return _training(step, recipe, sizes)
+
+
+def _initializer(chain: str, recipe: Recipe, sizes: Sizes) -> float:
+    if chain == "pr-thr":
+        settings = recipe.pr_thr
+        work: float = settings.start_steps * settings.start_words**2 * 10
+        work += sum(
+            settings.iterations // 4**epoch * (settings.batch * 2**epoch) ** 2 * 4 for epoch in range(settings.epochs)
+        )
+        return 2 * work * SINKHORN
+    if chain == "dbae":
+        settings_d = recipe.dbae
+        output = settings_d.shortlist or recipe.text.summaries_vocabulary
+        flops = sizes.summary_words * (2 * 6 * 2 * settings_d.width**2 + 2 * recipe.embeddings.width * output)
+        return 3 * settings_d.steps * settings_d.batch * flops / TRAINING_FLOPS
+    flops = recipe.embeddings.width * (recipe.mu1.width + sizes.text_words) * 2
+    # The moments of all of V^S are compared in every batch.
+    vocabulary = 40 * recipe.text.summaries_vocabulary
+    return recipe.mu1.steps * 3 * (recipe.mu1.batch * flops + vocabulary) / TRAINING_FLOPS * 4
+
+
+def _pairs(step: Step, recipe: Recipe, sizes: Sizes) -> float:
+    """Return the cost of applying a model to one corpus."""
+    limit = recipe.generation.limit or 10**12
+    if step.iteration % 2:
+        words = min(recipe.generation.max_text_words, sizes.text_words)
+        return min(limit, sizes.summaries) * forward(recipe, sizes.summary_words, words) / GENERATION_FLOPS
+    count = min(limit, sizes.texts)
+    if step.iteration:
+        return count * forward(recipe, sizes.text_words, sizes.summary_words) / GENERATION_FLOPS
+    if step.chain == "dbae":
+        beams = recipe.dbae.beam * recipe.dbae.words
+        flops = beams * (2 * 6 * 2 * recipe.dbae.width**2 + 2 * recipe.embeddings.width * summary_words_known(recipe))
+        return count * flops / GENERATION_FLOPS
+    return count / 5_000
+
+
+def summary_words_known(recipe: Recipe) -> int:
+    """Return the size of the vocabulary that summaries are written with."""
+    return recipe.text.joint_vocabulary if recipe.seq2seq.copy else recipe.text.summaries_vocabulary
+
+
+def _training(step: Step, recipe: Recipe, sizes: Sizes) -> float:
+    lengths = (sizes.text_words, sizes.summary_words)
+    source, target = reversed(lengths) if step.kind is Kind.EXPANDER else lengths
+    settings = recipe.training
+    steps = settings.expander_steps if step.kind is Kind.EXPANDER else settings.steps
+    if step.chain in (ALL, SUPERVISED) and not step.aligned_limit:
+        steps = settings.all_steps
+    return steps * settings.batch * 3 * forward(recipe, source, target, settings.shortlist) / TRAINING_FLOPS
+
+
+def forward(recipe: Recipe, source: float, target: float, shortlist: int = 0) -> float:
+    """Return the floating-point operations of one pair through the convolutional model, once."""
+    model, embedding = recipe.seq2seq, recipe.embeddings.width
+    block = 2 * model.kernel * model.width * 2 * model.width
+    attention = 2 * 2 * model.width * embedding + 4 * source * embedding
+    ends = 2 * 2 * model.width * embedding
+    columns = shortlist + 500 if shortlist else recipe.text.joint_vocabulary
+    encoder = source * (model.encoder_layers * block + ends)
+    decoder = target * (model.decoder_layers * (block + attention) + ends + 2 * embedding * columns)
+    return encoder + decoder

@@ -1,0 +1,216 @@
+"""Carries a plan out: each step that is not done is done, in the plan's order, with events for whoever watches.
+
+A step that is done and whole stays as it is. One that is damaged, or was made by other code, is redone; what depends on
+it is redone only where what it made came out differently: steps are deterministic, so that is rare. It prints nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from nutgraf.backtranslation import cost, manifest
+from nutgraf.backtranslation.hardware import Hardware
+from nutgraf.backtranslation.plan import Step
+from nutgraf.backtranslation.run import Run
+from nutgraf.backtranslation.stages import Stages, Task
+from nutgraf.errors import NutgrafError, RunError
+from nutgraf.progress import Progress
+
+PROGRESS = "progress.json"  # for `nutgraf status`, while a process is training
+SPENT = "seconds"  # in the work folder: the seconds spent on the step so far
+_WRITTEN_EVERY = 5.0  # seconds
+
+
+class State(StrEnum):
+    """What happened to a step."""
+
+    KEPT = "kept"  # it was done before
+    REDONE = "redone"  # it was done before, but must be done again; the note says why
+    STARTED = "started"
+    RUNNING = "running"
+    NOTED = "noted"  # the note says what the user should know
+    DONE = "done"
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing to show."""
+
+    step: Step
+    state: State
+    number: int  # of the step in the plan, from 1
+    count: int  # of steps in the plan
+    progress: Progress | None = None
+    seconds: float = 0.0  # since the step was started; for kept steps what it took then
+    rate: float = 0.0  # progress units a second, since this process took the step up
+    step_left: float = 0.0
+    plan_left: float = 0.0
+    note: str = ""
+
+
+Listener = Callable[[Event], None]
+
+
+def unheard(_: Event) -> None:
+    """Listen to nothing."""
+
+
+class Engine:
+    """Does the steps of one run."""
+
+    def __init__(self, run: Run, steps: Sequence[Step], hardware: Hardware, listener: Listener = unheard):
+        self.run, self.steps, self.listener = run, tuple(steps), listener
+        self.stages = Stages(run, hardware)
+        self.keys = run.keys(self.steps)
+        self.digests: dict[str, str] = {}
+        self.clock = _Clock(
+            cost.estimate(self.steps, run.recipe, cost.Sizes.of(run.inputs, run.recipe), hardware.threads)
+        )
+
+    def __call__(self, stop_after: str | None = None) -> None:
+        """Do all that is not done, or all up to one step."""
+        found = {step.name: self._examined(step) for step in self.steps}
+        self.clock.skip(name for name, (record, _) in found.items() if record)
+        for number, step in enumerate(self.steps, 1):
+            record, note = found[step.name]
+            if record and any(record.inputs.get(name) != self.digests[name] for name in step.needs):
+                record, note = None, "what it depends on came out differently"
+            if record is None:
+                record = self._do(step, number, note)
+            else:
+                self._tell(step, State.KEPT, number, seconds=record.seconds)
+            self.digests[step.name] = record.digest
+            if step.name == stop_after:
+                break
+        (self.run.folder / PROGRESS).unlink(missing_ok=True)
+
+    def _examined(self, step: Step) -> tuple[manifest.Manifest | None, str]:
+        """Return the record of a step that is done and whole, or why it must be done again."""
+        try:
+            record = self.run.finished(step.name)
+        except manifest.DamagedError as error:
+            return None, str(error)
+        if record and record.key != self.keys[step.name]:
+            return None, "made by another version of nutgraf, or from other pairs"
+        return record, ""
+
+    def _do(self, step: Step, number: int, note: str) -> manifest.Manifest:
+        if note:
+            self._tell(step, State.REDONE, number, note=note)
+        folder = self.run.step_folder(step.name)
+        inputs = {name: self.digests[name] for name in step.needs}
+        try:
+            work = manifest.begin(folder, self.keys[step.name])
+            watch = _Watch(self, step, number, work)
+            self.stages.make(Task(step, folder, work, self.keys[step.name], watch.report))
+            record = manifest.finish(folder, self.keys[step.name], inputs, watch.earlier + watch.seconds)
+        except NutgrafError as error:
+            raise type(error)(f"step {step.name}: {error}") from error
+        except Exception as error:
+            if _disk_full(error):
+                raise RunError(
+                    f"step {step.name}: the disk that holds {self.run.folder} is full. Steps that are done stay; "
+                    "free some space and give the same command again"
+                ) from error
+            raise
+        self.clock.spend(step.name, watch.seconds)
+        self._tell(step, State.DONE, number, seconds=record.seconds)
+        for warning in self.stages.warnings(step):
+            self._tell(step, State.NOTED, number, note=warning)
+        return record
+
+    def _tell(self, step: Step, state: State, number: int, seconds: float = 0.0, note: str = "") -> None:
+        self.listener(
+            Event(step, state, number, len(self.steps), None, seconds, plan_left=self.clock.left(), note=note)
+        )
+
+
+class _Watch:
+    """Turns the progress of one step into events."""
+
+    def __init__(self, engine: Engine, step: Step, number: int, work: Path):
+        self.engine, self.step, self.number, self.work = engine, step, number, work
+        self.earlier = _seconds_before(work)
+        self.started = time.monotonic()
+        self.first: tuple[int, int, str] | None = None  # done, total, unit at the first report of a phase
+        self.since = self.started
+        self.written = 0.0
+        engine._tell(step, State.STARTED, number)
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.started
+
+    def report(self, progress: Progress) -> None:
+        """Pass progress on, with throughput and time left."""
+        now = time.monotonic()
+        # A step may have phases, each with its own count; what a killed run had done counts for nothing here.
+        if self.first is None or self.first[1:] != (progress.total, progress.unit) or progress.done < self.first[0]:
+            self.first, self.since = (progress.done, progress.total, progress.unit), now
+        rate = (progress.done - self.first[0]) / (now - self.since) if now > self.since else 0.0
+        planned = max(0.0, self.engine.clock.planned(self.step.name) - self.seconds)
+        left = (progress.total - progress.done) / rate if rate and progress.total else planned
+        after = self.engine.clock.left(besides=self.step.name)
+        event = Event(
+            self.step,
+            State.RUNNING,
+            self.number,
+            len(self.engine.steps),
+            progress,
+            self.seconds,
+            rate,
+            left,
+            left + after,
+        )
+        self.engine.listener(event)
+        if now - self.written > _WRITTEN_EVERY:
+            self.written = now
+            facts = {"step": self.step.name, **asdict(progress), "step_left": left, "plan_left": left + after}
+            (self.engine.run.folder / PROGRESS).write_text(json.dumps(facts), encoding="utf-8")
+            (self.work / SPENT).write_text(f"{self.earlier + self.seconds:.1f}", encoding="utf-8")
+
+
+class _Clock:
+    """Estimated seconds of the steps to come, corrected by what the steps before took."""
+
+    def __init__(self, estimates: Mapping[str, float]):
+        self.estimates = dict(estimates)
+        self.to_come = set(estimates)
+        self.taken = self.foreseen = 0.0
+
+    def skip(self, names: Iterable[str]) -> None:
+        self.to_come -= set(names)
+
+    def spend(self, name: str, seconds: float) -> None:
+        self.to_come.discard(name)
+        self.taken += seconds
+        self.foreseen += self.estimates[name]
+
+    @property
+    def factor(self) -> float:
+        # Sixty foreseen seconds count as having come true, so that one short step does not upset the rest.
+        return (self.taken + 60) / (self.foreseen + 60)
+
+    def planned(self, name: str) -> float:
+        return self.estimates[name] * self.factor
+
+    def left(self, besides: str = "") -> float:
+        return self.factor * sum(self.estimates[name] for name in self.to_come if name != besides)
+
+
+def _seconds_before(work: Path) -> float:
+    """Return what processes that were killed had spent on the step."""
+    path = work / SPENT
+    return float(path.read_text("utf-8") or 0) if path.exists() else 0.0
+
+
+def _disk_full(error: BaseException) -> bool:
+    """Whether an error, from Python or from a library, says that the disk is full."""
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return full or "No space left on device" in str(error)

@@ -1,0 +1,365 @@
+"""The command line: train, status, evaluate, summarize, samples, recipe, demo.
+
+A NutgrafError is printed without a traceback, exit code 2; Ctrl-C is exit code 130. Data goes to standard output,
+everything else to standard error, so that output can be piped. What is heavy to import is imported by the command
+that needs it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import click
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from nutgraf.errors import NutgrafError
+
+if TYPE_CHECKING:
+    from nutgraf.backtranslation.run import Run
+    from nutgraf.evaluation import Row
+    from nutgraf.samples import Sample
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    help="Learn to summarise sentences from two files that were never paired: full texts and summaries.",
+)
+out = Console()
+err = Console(stderr=True)
+
+BLOCK = 256  # lines summarized at once
+
+RunFolder = Annotated[Path, typer.Argument(help="The run folder.", metavar="RUN")]
+RecipeName = Annotated[str, typer.Option("--recipe", "-r", help="paper, cpu, quick, or a TOML file.")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", help="Change the recipe: --set training.steps=500 (may be repeated).")
+]
+Device = Annotated[str, typer.Option(help="cpu, cuda or cuda:0.")]
+Threads = Annotated[int, typer.Option(help="Threads of the processor; 0: as many as cores.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command()
+def train(
+    texts: Annotated[str, typer.Option(help="Full texts, one a line: plain, .gz, .xz, or - for standard input.")],
+    summaries: Annotated[str, typer.Option(help="Summaries, one a line. They need not belong to the texts.")],
+    folder: Annotated[Path, typer.Option("--out", help="The run folder: new, or one to go on with.")],
+    recipe: RecipeName = "cpu",
+    settings: Settings = None,
+    valid: Annotated[str | None, typer.Option(help="Pairs (text, tab, summary) to tune thresholds on.")] = None,
+    aligned: Annotated[str | None, typer.Option(help="Pairs for the supervised row `seq2seq`.")] = None,
+    aligned_limit: Annotated[
+        list[int] | None, typer.Option(help="Also fine-tune the best summarizer on so many of them (repeatable).")
+    ] = None,
+    texts_limit: Annotated[int, typer.Option(help="Read so many texts; 0: all.")] = 0,
+    summaries_limit: Annotated[int, typer.Option(help="Read so many summaries; 0: all.")] = 0,
+    seed: Annotated[int | None, typer.Option(help="Instead of the recipe's.")] = None,
+    device: Device = "cpu",
+    threads: Threads = 0,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Print the steps and their estimated cost; run nothing.")
+    ] = False,
+    only: Annotated[list[str] | None, typer.Option(help="Do this step and what it needs (repeatable).")] = None,
+    stop_after: Annotated[str | None, typer.Option(help="Stop when this step is done.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train all models of the plan. Stopped or killed, the same command goes on where it was.
+
+    Example: `nutgraf train --texts articles.txt --summaries titles.txt --out run/`
+
+    With `--set plan.iterations=4` a finished run goes on to x-4; `--only mu1-2` does one model and what it needs.
+    """
+    from nutgraf.backtranslation.hardware import Hardware
+    from nutgraf.backtranslation.inputs import spooled
+    from nutgraf.backtranslation.train import Request, carry_out, preview, resolve
+    from nutgraf.display import Display
+
+    resolved = resolve(recipe, settings or (), seed)
+    hardware = Hardware.of(device, threads)
+    with spooled(texts, summaries, valid, aligned) as files:
+        request = Request(
+            files[0] or "",
+            files[1] or "",
+            resolved,
+            files[2],
+            files[3],
+            tuple(aligned_limit or ()),
+            texts_limit,
+            summaries_limit,
+        )
+        if plan:
+            _show_plan(
+                [(step.name, step.needs, cost) for step, cost in preview(request, hardware, only or ())], as_json
+            )
+            return
+        display = Display(err)
+        try:
+            with display:
+                run = carry_out(request, folder, hardware, display, display.warn, only or (), stop_after)
+        except KeyboardInterrupt:
+            err.print("stopped; the same command goes on", highlight=False)
+            raise typer.Exit(130) from None
+    _show_done(run)
+
+
+def _show_plan(steps: list[tuple[str, tuple[str, ...], float]], as_json: bool) -> None:
+    from rich.table import Table
+
+    from nutgraf.display import duration
+
+    if as_json:
+        rows = [{"step": name, "needs": needs, "estimated_seconds": round(cost)} for name, needs, cost in steps]
+        _print_json(rows)
+        return
+    table = Table("step", "from", "estimated")
+    for name, needs, cost in steps:
+        table.add_row(name, ", ".join(needs), duration(cost))
+    out.print(table)
+    total = duration(sum(cost for _, _, cost in steps))
+    out.print(
+        f"{len(steps)} steps, some {total} in all: an estimate; machines differ by a factor of two.", highlight=False
+    )
+
+
+def _show_done(run: Run) -> None:
+    done = run.summarizers()
+    err.print(f"Summarizers in {escape(str(run.folder))}: {', '.join(done) or 'none yet'}", highlight=False)
+    if done:
+        err.print(f"Try: echo 'A sentence.' | nutgraf summarize --model {escape(str(run.folder))}", highlight=False)
+
+
+@app.command()
+def status(folder: RunFolder, as_json: AsJson = False) -> None:
+    """Say which steps of a run are done, running and to come.
+
+    Example: `nutgraf status run/`
+    """
+    from nutgraf.backtranslation.run import Run
+    from nutgraf.status import states
+
+    rows = states(Run.open(folder))
+    if as_json:
+        _print_json([asdict(row) for row in rows])
+        return
+    from rich.table import Table
+
+    from nutgraf.display import duration
+
+    table = Table("step", "state", "time", "")
+    for row in rows:
+        table.add_row(row.step, row.state, duration(row.seconds) if row.seconds else "", escape(row.note))
+    out.print(table)
+
+
+@app.command()
+def evaluate(
+    folder: RunFolder,
+    pairs: Annotated[str, typer.Option(help="Lines of a text, a tab and its summary; plain, .gz or .xz.")],
+    models: Annotated[list[str] | None, typer.Option(help="Only this summarizer (repeatable).")] = None,
+    limit: Annotated[int, typer.Option(help="Only so many pairs; 0: all.")] = 0,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+    device: Device = "cpu",
+    threads: Threads = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Print the paper's two tables for the summarizers of a run. Rows and outputs go to RUN/evaluation/.
+
+    Example: `nutgraf evaluate run/ --pairs test.tsv --models mu1-2 --models all-2`
+    """
+    rows = _evaluated(folder, pairs, models or [], limit, device, threads)
+    if as_json:
+        _print_json([asdict(row) for row in rows])
+        return
+    from nutgraf.evaluation import tables
+
+    for table in tables(rows):
+        if markdown:
+            out.print(table.markdown(), markup=False, highlight=False, soft_wrap=True)
+        else:
+            out.print(table.rich())
+
+
+def _evaluated(folder: Path, pairs: str, models: list[str], limit: int, device: str, threads: int) -> list[Row]:
+    from nutgraf.backtranslation.hardware import Hardware
+    from nutgraf.backtranslation.run import Run
+    from nutgraf.progress import Progress, Report
+    from nutgraf.tables import evaluate_run
+
+    hardware = Hardware.of(device, threads)
+    hardware.use()
+    with err.status("") as shown:
+
+        def watch(name: str) -> Report:
+            shown.update(f"{name} ...")
+
+            def report(progress: Progress) -> None:
+                shown.update(f"{name}: {progress.done:,}/{progress.total:,} {progress.unit}")
+
+            return report
+
+        return evaluate_run(Run.open(folder), pairs, hardware, models, limit, watch)
+
+
+@app.command()
+def summarize(
+    model: Annotated[Path, typer.Option(help="A run folder, or one with a name: run/ or run/mu1-2.")],
+    file: Annotated[str, typer.Argument(help="Texts, one a line: plain, .gz, .xz; - is standard input.")] = "-",
+    max_words: Annotated[int | None, typer.Option(min=1, help="No summary is longer.")] = None,
+    min_words: Annotated[int | None, typer.Option(min=1, help="None is shorter, where the model can.")] = None,
+    device: Device = "cpu",
+    threads: Threads = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Summarize texts: one summary a line, an empty line for a blank one.
+
+    Example: `nutgraf summarize --model run/ --max-words 10 < articles.txt`
+    """
+    from nutgraf.backtranslation.hardware import Hardware
+    from nutgraf.summarizer import Summarizer
+    from nutgraf.text.reading import read_every_line
+
+    hardware = Hardware.of(device, threads)
+    hardware.use()
+    summarizer = Summarizer.load(model, device=device)
+    lines = read_every_line(file)
+    while block := list(islice(lines, BLOCK)):
+        for text, summary in zip(block, summarizer(block, max_words, min_words), strict=True):
+            shown = {"text": text, "summary": summary, "model": summarizer.name}
+            sys.stdout.write(f"{json.dumps(shown, ensure_ascii=False) if as_json else summary}\n")
+        sys.stdout.flush()
+
+
+@app.command()
+def samples(
+    folder: RunFolder,
+    texts: Annotated[str | None, typer.Option(help="Texts of your own, one a line.")] = None,
+    summaries: Annotated[str | None, typer.Option(help="Summaries of your own, one a line.")] = None,
+    models: Annotated[list[str] | None, typer.Option(help="Predict with this summarizer (repeatable).")] = None,
+    count: Annotated[int, typer.Option(min=1, help="How many sentences.")] = 5,
+    device: Device = "cpu",
+    threads: Threads = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Print artificial full texts of each expander, by iteration, and predictions: the paper's Tables 1, 4 and 5.
+
+    Example: `nutgraf samples run/ --summaries mine.txt`
+    """
+    from nutgraf.backtranslation.hardware import Hardware
+    from nutgraf.backtranslation.run import Run
+    from nutgraf.samples import samples as take
+    from nutgraf.text.reading import read_lines
+
+    hardware = Hardware.of(device, threads)
+    hardware.use()
+    own = [list(read_lines(path, count)) if path else [] for path in (texts, summaries)]
+    taken = take(Run.open(folder), hardware, own[0], own[1], models or (), count)
+    if as_json:
+        _print_json(asdict(taken))
+        return
+    _show_samples("Artificial full texts, by expander (Tables 1 and 4)", "Summary", taken.expansions)
+    _show_samples("Predictions (Table 5)", "Text", taken.predictions)
+
+
+def _show_samples(title: str, given: str, shown: tuple[Sample, ...]) -> None:
+    from rich.table import Table
+
+    if not shown:
+        return
+    table = Table(title=title, show_header=False, title_justify="left")
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for sample in shown:
+        table.add_row(f"[bold]{given}[/bold]", f"[bold]{escape(sample.given)}[/bold]")
+        for name, output in sample.made:
+            table.add_row(name, escape(output))
+        table.add_section()
+    out.print(table)
+
+
+@app.command()
+def recipe(
+    name: Annotated[str, typer.Argument(help="paper, cpu, quick, or a TOML file.")] = "cpu",
+    settings: Settings = None,
+) -> None:
+    """Print a recipe with all its values: a file of your own to start from.
+
+    Example: `nutgraf recipe cpu --set plan.iterations=4 > mine.toml`
+    """
+    from nutgraf import recipe as recipes
+
+    sys.stdout.write(recipes.override(recipes.load(name), settings or []).to_toml())
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Option("--out", help="Where the corpus and the run go.")] = Path("demo"),
+    offline: Annotated[bool, typer.Option("--offline", help="Fetch nothing: use the generated newswire.")] = False,
+    threads: Threads = 0,
+) -> None:
+    """Fetch real newswire, train every step with the recipe `quick`, print the tables and ten summaries.
+
+    Example: `nutgraf demo`
+    """
+    from nutgraf.demo import prepare_demo
+
+    def say(message: str) -> None:
+        err.print(escape(message), highlight=False, soft_wrap=True)
+
+    corpus = prepare_demo(folder / "corpus", say, offline)
+    run = folder / "run"
+    train(str(corpus.texts), str(corpus.summaries), run, "quick", threads=threads)
+    evaluate(run, str(corpus.test), threads=threads)
+    _show_ten(run, corpus.test, threads)
+    say(f"The corpus is in {corpus.texts.parent}, the run in {run}. More: nutgraf samples {run}")
+
+
+def _show_ten(run: Path, test: Path, threads: int) -> None:
+    from nutgraf.samples import Sample
+    from nutgraf.summarizer import Summarizer
+    from nutgraf.text.reading import read_pairs
+
+    summarizer = Summarizer.load(run)
+    pairs = read_pairs(str(test), 10)
+    outputs = summarizer([text for text, _ in pairs])
+    shown = [
+        Sample(text, ((summarizer.name, output), ("Title", title)))
+        for (text, title), output in zip(pairs, outputs, strict=True)
+    ]
+    _show_samples("Ten held-out sentences", "Text", tuple(shown))
+
+
+def _print_json(value: object) -> None:
+    sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit."""
+    try:
+        code = app(arguments, standalone_mode=False)
+    except NutgrafError as error:
+        err.print(f"[red]error:[/red] {escape(str(error))}", highlight=False, soft_wrap=True)
+        code = 2
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        code = 130
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; Python must not complain when it closes it.
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
+        code = 141
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+if __name__ == "__main__":
+    main()

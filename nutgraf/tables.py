@@ -1,0 +1,93 @@
+"""Evaluation of a whole run: every summarizer that is done and the Lead baselines, on one file of pairs (Section 4).
+
+Rows go into run/evaluation/<pairs>.json, outputs beside it, one a line. What a row holds is evaluation's business.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from nutgraf.backtranslation.hardware import Hardware
+from nutgraf.backtranslation.inputs import read_source
+from nutgraf.backtranslation.manifest import write_atomically
+from nutgraf.backtranslation.plan import SUPERVISED
+from nutgraf.backtranslation.run import Run
+from nutgraf.errors import RunError
+from nutgraf.evaluation import Row, evaluate
+from nutgraf.progress import Progress, Report, silent
+from nutgraf.summarizer import Summarizer
+from nutgraf.text.reading import read_pairs
+from nutgraf.text.tokens import Tokenizer
+
+LEADS = (8, 12)
+SEED = 1  # of the bootstrap: the same pairs are drawn for every system
+
+# Told which system is at work; returns what hears of its progress.
+Watch = Callable[[str], Report]
+
+
+def unwatched(_: str) -> Report:
+    """Watch nothing."""
+    return silent
+
+
+def evaluate_run(
+    run: Run,
+    pairs_path: str,
+    hardware: Hardware,
+    models: Sequence[str] = (),
+    limit: int = 0,
+    watch: Watch = unwatched,
+) -> list[Row]:
+    """Score Lead-8, Lead-12 and the summarizers of a run, or some of them; write rows and outputs into the run."""
+    names = _chosen(run, models)
+    pairs = read_pairs(pairs_path, limit)
+    texts, references = [text for text, _ in pairs], [summary for _, summary in pairs]
+    tokenizer = Tokenizer(run.recipe.text.digits)
+    sources = [" ".join(tokenizer.words(text)) for text in texts]
+    folder = run.folder / "evaluation" / _stem(pairs_path)
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for name in [*(f"Lead-{words}" for words in LEADS), *names]:
+        summarizer = _loaded(run, name, hardware)
+        report = watch(name)
+        outputs = [" ".join(words) for words in summarizer.words(texts, report=report)]
+        report(Progress(len(texts), len(texts), "sentences"))
+        (folder / f"{name}.txt").write_text("".join(f"{output}\n" for output in outputs), encoding="utf-8")
+        rows.append(evaluate(name, outputs, sources, references, SEED, aligned_pairs(run, name)))
+    table = {"pairs": asdict(read_source(pairs_path, limit)), "rows": [asdict(row) for row in rows]}
+    write_atomically(folder.with_name(f"{folder.name}.json"), json.dumps(table, indent=1).encode())
+    return rows
+
+
+def _chosen(run: Run, models: Sequence[str]) -> list[str]:
+    done = run.summarizers()
+    for name in models:
+        if name not in done:
+            raise RunError(
+                f"{run.folder}: no summarizer {name} that is done. There are: {', '.join(done) or 'none yet'}"
+            )
+    return [name for name in done if not models or name in models]
+
+
+def _loaded(run: Run, name: str, hardware: Hardware) -> Summarizer:
+    if name.startswith("Lead-"):
+        return Summarizer.lead(int(name.removeprefix("Lead-")), run.recipe.text)
+    return Summarizer.of(run, name, hardware.device)
+
+
+def aligned_pairs(run: Run, name: str) -> int:
+    """Return how many aligned pairs a summarizer was trained on: the paper's "Sup."."""
+    lines = run.inputs.aligned.lines if run.inputs.aligned else 0
+    if name == SUPERVISED:
+        return lines
+    _, sign, limit = name.partition("+")
+    return min(int(limit), lines) if sign else 0
+
+
+def _stem(path: str) -> str:
+    """Return the name of a file without its endings: test for data/test.tsv.xz."""
+    return Path(path).name.split(".")[0] or "pairs"
