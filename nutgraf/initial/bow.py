@@ -13,7 +13,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn import functional
 
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import UNK, Ids, Vocab
@@ -47,35 +46,33 @@ def input_weights(mu_S: NDArray[np.float64], mu_F: NDArray[np.float64], rule: st
 
 @dataclass(frozen=True)
 class Bags:
-    """Bags of words end to end: `words` (n,) local ids, `offsets` (bags,) where each starts."""
+    """`count` bags of words: `words` (n,) local ids, `rows` (n,) the bag that each is in."""
 
     words: Tensor
-    offsets: Tensor
+    rows: Tensor
+    count: int
 
     @classmethod
     def of(cls, sentences: Sequence[Ids]) -> Bags:
-        """Put sentences of local ids end to end; PAD, EOS and UNK stay out."""
-        kept = [sentence[sentence > UNK] for sentence in sentences]
-        offsets = np.zeros(len(kept), dtype=np.int64)
-        np.cumsum([len(words) for words in kept[:-1]], out=offsets[1:])
-        words = np.concatenate(kept) if kept else np.zeros(0)
-        return cls(torch.from_numpy(words.astype(np.int64)), torch.from_numpy(offsets))
+        """Make bags of sentences of local ids; PAD, EOS and UNK stay out."""
+        words = np.concatenate([*sentences, np.zeros(0, dtype=np.int32)]).astype(np.int64)
+        rows = np.repeat(np.arange(len(sentences)), [len(sentence) for sentence in sentences])
+        known = words > UNK
+        return cls(torch.from_numpy(words[known]), torch.from_numpy(rows[known]), len(sentences))
 
-    def __len__(self) -> int:
-        return len(self.offsets)
-
-    @property
-    def rows(self) -> Tensor:
-        """Which bag each word is in."""
-        ends = torch.cat([self.offsets[1:], torch.tensor([len(self.words)])])
-        return torch.repeat_interleave(torch.arange(len(self)), ends - self.offsets)
+    @classmethod
+    def table(cls, local: Tensor) -> Bags:
+        """Make bags of the rows of a padded table of local ids."""
+        rows, columns = (local > UNK).nonzero(as_tuple=True)
+        return cls(local[rows, columns], rows, len(local))
 
 
 def average(vectors: Tensor, bags: Bags, weights: Tensor | None = None) -> Tensor:
     """Return each bag's mean vector, 0 for an empty bag; `weights` (|V^S|,) make it a weighted mean."""
     each = torch.ones(len(bags.words)) if weights is None else weights[bags.words]
-    total = functional.embedding_bag(bags.words, vectors, bags.offsets, mode="sum", per_sample_weights=each)
-    mass = torch.zeros(len(bags)).index_add_(0, bags.rows, each)
+    total = torch.zeros(bags.count, vectors.shape[1])
+    total.index_add_(0, bags.rows, vectors[bags.words] * each[:, None])
+    mass = torch.zeros(bags.count).index_add_(0, bags.rows, each)
     return total / mass.clamp_min(1e-12)[:, None]
 
 
@@ -95,7 +92,7 @@ class BowEncoder(nn.Module):
 
 
 def filled(module: nn.Module, generator: torch.Generator) -> None:
-    """Initialise matrices by N(0, 1 / inputs) and biases by 0, from this generator alone."""
+    """Initialise matrices by N(0, 1 / inputs) and biases by 0, all from this generator."""
     with torch.no_grad():
         for parameter in module.parameters():
             if parameter.dim() > 1:

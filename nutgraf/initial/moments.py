@@ -50,7 +50,9 @@ class Moments(nn.Module):
     def forward(self, bags: Bags, rows: Tensor, words: Tensor) -> Tensor:
         """Return f(s, v) for pairs: `rows` (n,) are bags, `words` (n,) local ids -> (n,)."""
         encoded = self.encoder(average(self.vectors, bags))
-        scores = (encoded[rows] * self.weight[words]).sum(1) + self.bias[words]
+        scores = (functional.embedding(rows, encoded) * functional.embedding(words, self.weight)).sum(1) + self.bias[
+            words
+        ]
         return torch.sigmoid(scores)
 
 
@@ -68,11 +70,11 @@ def batch_loss(f: Tensor, words: Tensor, batch: int, ratios: Tensor) -> Tensor:
     return functional.binary_cross_entropy(predicted.clamp(0, 1), mu_S, reduction="sum")
 
 
-def distinct(local: NDArray[np.int32], rows: NDArray[np.int64], size: int) -> tuple[Tensor, Tensor]:
-    """Return each (text, word) once: rows and local ids; special words but UNK are left out."""
-    real = local >= UNK
-    pairs = np.unique(rows[real] * size + local[real])
-    return torch.from_numpy(pairs // size), torch.from_numpy(pairs % size)
+def distinct(local: Tensor, size: int) -> tuple[Tensor, Tensor]:
+    """Return rows and words of a padded table of local ids, a word once a row; UNK is one, PAD and EOS are none."""
+    rows, columns = (local >= UNK).nonzero(as_tuple=True)
+    pairs = torch.unique(rows * size + local[rows, columns])
+    return pairs // size, pairs % size
 
 
 @dataclass(frozen=True)
@@ -151,12 +153,12 @@ def train(
         # The best start that knows no context: f = mu_S / mu_F.
         module.bias.copy_(torch.logit(ratios.clamp(0.01, 0.99)))
 
+    known = torch.from_numpy(vocab.table.astype(np.int64))
+
     def loss(indices: NDArray[np.int64]) -> Tensor:
-        local = vocab.local(gathered(texts, indices).numpy().astype(np.int32))
-        rows = np.broadcast_to(np.arange(len(indices))[:, None], local.shape)
-        pairs = distinct(local, rows, len(vocab))
-        f = module(Bags.of(list(local)), *pairs)
-        return batch_loss(f, pairs[1], len(indices), ratios)
+        local = known[gathered(texts, indices)]
+        rows, words = distinct(local, len(vocab))
+        return batch_loss(module(Bags.table(local), rows, words), words, len(indices), ratios)
 
     batches = Batches(texts.lengths, settings.batch, f"{key}/batches")
     fit(module, loss, batches, Fit(settings.steps, settings.learning_rate, settings.clip), key, checkpoint, report)
