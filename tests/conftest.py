@@ -1,5 +1,33 @@
-"""One thread for every test: small tensors gain nothing from two, and lose much where the cores are busy."""
+"""One thread for every test: small tensors gain nothing from two, and lose much where the cores are busy.
 
+And one tiny run, trained once, for all tests that need a finished one; they must not change it.
+"""
+
+from pathlib import Path
+
+import pytest
 import torch
 
+from nutgraf.backtranslation.run import Run
+from tests.tiny import Corpus, train_tiny, write_corpus
+
 torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    return write_corpus(tmp_path_factory.mktemp("corpus"))
+
+
+@pytest.fixture(scope="session")
+def finished(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return train_tiny(corpus, tmp_path_factory.mktemp("finished") / "run")
+
+
+@pytest.fixture
+def copied(finished: Run, tmp_path: Path) -> Run:
+    """A copy of the finished run, to change."""
+    import shutil
+
+    shutil.copytree(finished.folder, tmp_path / "run")
+    return Run.open(tmp_path / "run")

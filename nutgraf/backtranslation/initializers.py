@@ -1,7 +1,7 @@
 """The three initializers by their names in the paper: how each is trained, gets its threshold, is loaded (Section 3.1).
 
 Where eta is "auto" it is chosen on the `--valid` pairs by ROUGE-L, as the appendix does, or, with no pair at all, so
-that the mean length of the outputs is the summaries'.
+that the outputs' mean length is the summaries' and their words' moments are nearest to the summaries'.
 """
 
 from __future__ import annotations
@@ -63,10 +63,8 @@ def tuned(model: thresholds.Model, chain: str, pairs: Pairs) -> thresholds.Model
 
 
 def matched(model: thresholds.Model, chain: str, texts: Corpus, summaries: Corpus) -> thresholds.Model:
-    """Return the model with the eta whose outputs are as long as summaries are."""
-    etas = ETAS[chain]
-    sample = texts[:SAMPLED_TEXTS]
-    return thresholds.by_length(model, sample, float(summaries.lengths.mean()), float(etas[0]), float(etas[-1]))
+    """Return the model with the eta and the N whose outputs are as long as summaries are, and most like them."""
+    return thresholds.by_moments(model, texts[:SAMPLED_TEXTS], summaries, ETAS[chain].tolist())
 
 
 def written(sentences: Sequence[Ids], lexicon: Lexicon) -> list[str]:

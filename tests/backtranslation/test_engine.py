@@ -1,0 +1,109 @@
+import errno
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from nutgraf.backtranslation.engine import Event, State
+from nutgraf.backtranslation.run import Run
+from nutgraf.backtranslation.stages import Stages, Task
+from nutgraf.errors import RunError
+from tests.tiny import Corpus, checksums, told, train_tiny
+
+
+def test_every_step_of_the_plan_is_done(finished: Run) -> None:
+    assert [step.name for step in finished.plan() if finished.finished(step.name) is None] == []
+    assert finished.summarizers() == ["pr-thr-0", "dbae-0", "mu1-0", "pr-thr-2", "dbae-2", "mu1-2", "all-2"]
+    assert not list(finished.folder.glob("steps/*/work"))
+
+
+def test_the_same_call_again_does_nothing(corpus: Corpus, copied: Run) -> None:
+    events: list[Event] = []
+    train_tiny(corpus, copied.folder, listener=events.append)
+    assert set(told(events).values()) == {"kept"}
+    assert len(told(events)) == len(copied.plan())
+
+
+@pytest.mark.parametrize("damage", ["flip", "truncate", "remove", "manifest"])
+def test_damage_is_named_and_only_that_step_is_redone(corpus: Corpus, copied: Run, damage: str) -> None:
+    before = checksums(copied.folder)
+    path = copied.step_folder("mu1-1.pairs") / ("manifest.json" if damage == "manifest" else "artificial.tokens.npy")
+    if damage == "flip":
+        content = bytearray(path.read_bytes())
+        content[-1] ^= 1
+        path.write_bytes(content)
+    elif damage == "truncate":
+        os.truncate(path, path.stat().st_size - 8)
+    elif damage == "remove":
+        path.unlink()
+    else:
+        path.write_text("{")
+    with pytest.raises(RunError, match=path.name):
+        copied.intact("mu1-1.pairs")
+    events: list[Event] = []
+    train_tiny(corpus, copied.folder, listener=events.append)
+    assert {name for name, state in told(events).items() if state == "done"} == {"mu1-1.pairs"}
+    assert [path.name in event.note for event in events if event.state is State.REDONE] == [True]
+    assert checksums(copied.folder) == before
+
+
+def test_what_depends_on_a_step_that_came_out_differently_is_redone(corpus: Corpus, copied: Run) -> None:
+    # As if mu1-1 had been trained from other pairs than those that are there now.
+    path = copied.step_folder("mu1-1") / "manifest.json"
+    record = json.loads(path.read_text())
+    record["inputs"]["mu1-0.pairs"] = "other"
+    path.write_text(json.dumps(record))
+    events: list[Event] = []
+    train_tiny(corpus, copied.folder, listener=events.append)
+    assert {name for name, state in told(events).items() if state == "done"} == {"mu1-1"}
+    assert "differently" in next(event.note for event in events if event.state is State.REDONE)
+
+
+def test_a_full_disk_is_explained_and_what_is_done_stays(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = Stages.make
+
+    def full(self: Stages, task: Task) -> None:
+        if task.step.name == "embeddings":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        make(self, task)
+
+    monkeypatch.setattr(Stages, "make", full)
+    with pytest.raises(RunError, match=r"embeddings.*full"):
+        train_tiny(corpus, tmp_path / "run")
+    assert Run.open(tmp_path / "run").finished("text") is not None
+    assert Run.open(tmp_path / "run").finished("embeddings") is None
+
+
+def test_a_part_of_the_plan(corpus: Corpus, finished: Run, tmp_path: Path) -> None:
+    from nutgraf.backtranslation.train import train
+
+    run = tmp_path / "run"
+    arguments = (corpus.texts, corpus.summaries, run, corpus.recipe)
+    with pytest.raises(RunError, match="nonsense"):
+        train(*arguments, threads=1, stop_after="nonsense")
+    assert not run.exists()
+    shutil.copytree(finished.step_folder("text"), tmp_path / "kept")
+    train(*arguments, threads=1, only=["mu1-0"], stop_after="text", warn=lambda _: None)
+    assert {path.name for path in (run / "steps").iterdir()} == {"text"}
+    assert checksums(run)["steps/text/lexicon.txt"] == checksums(finished.folder)["steps/text/lexicon.txt"]
+
+
+def test_supervised_rows_and_validation_pairs(corpus: Corpus, copied: Run, tmp_path: Path) -> None:
+    """Aligned pairs may be added to a run; validation pairs change the thresholds, so they may not."""
+    from nutgraf.backtranslation.train import train
+
+    arguments = (corpus.texts, corpus.summaries, copied.folder, corpus.recipe)
+    events: list[Event] = []
+    run = train(*arguments, threads=1, aligned=corpus.pairs, aligned_limits=[8], listener=events.append)
+    assert {name for name, state in told(events).items() if state == "done"} == {"aligned", "seq2seq", "all-2+8"}
+    assert run.summarizers()[-2:] == ["all-2+8", "seq2seq"]
+    with pytest.raises(RunError, match="--valid"):
+        train(*arguments, threads=1, valid=corpus.pairs)
+    tuned = train(*arguments[:2], tmp_path / "tuned", corpus.recipe, threads=1, valid=corpus.pairs, only=["mu1-0"],
+                  warn=lambda _: None)  # fmt: skip
+    assert tuned.keys(tuned.plan())["mu1-0"] != copied.keys(copied.plan())["mu1-0"]
+    assert tuned.keys(tuned.plan())["dbae-0"] == copied.keys(copied.plan())["dbae-0"]

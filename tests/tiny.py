@@ -1,0 +1,120 @@
+"""A run small enough for tests: generated newswire, models of 16 units, seconds for the whole plan."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from nutgraf.backtranslation.engine import Event, Listener, unheard
+from nutgraf.backtranslation.run import Run
+from nutgraf.backtranslation.train import train
+from nutgraf.newswire import unaligned
+
+RECIPE = """
+base = "quick"
+[text]
+texts_vocabulary = 300
+summaries_vocabulary = 200
+joint_vocabulary = 300
+[embeddings]
+width = 16
+procrustes_width = 8
+epochs = 1
+buckets = 500
+[pr_thr]
+start_words = 50
+start_steps = 3
+iterations = 5
+epochs = 1
+batch = 50
+[dbae]
+width = 16
+beam = 2
+words = 6
+steps = 12
+batch = 16
+shortlist = 0
+[mu1]
+width = 16
+steps = 12
+batch = 32
+[seq2seq]
+width = 16
+encoder_layers = 2
+decoder_layers = 2
+[training]
+steps = 12
+expander_steps = 12
+all_steps = 12
+batch = 16
+validate_every = 5
+held_out = 10
+warmup = 2
+[generation]
+min_text_words = 4
+max_text_words = 12
+batch = 32
+chunk = 40
+limit = 100
+[decoding]
+beam = 2
+max_words = 10
+"""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Files to train and to test on."""
+
+    folder: Path
+
+    @property
+    def texts(self) -> str:
+        return str(self.folder / "texts.txt")
+
+    @property
+    def summaries(self) -> str:
+        return str(self.folder / "summaries.txt")
+
+    @property
+    def pairs(self) -> str:
+        return str(self.folder / "pairs.tsv")
+
+    @property
+    def recipe(self) -> str:
+        return str(self.folder / "tiny.toml")
+
+
+def write_corpus(folder: Path) -> Corpus:
+    """Write 150 texts, 150 summaries of other stories, 20 pairs and the recipe."""
+    texts, summaries, pairs = unaligned(150, 150, 20, seed=1)
+    corpus = Corpus(folder)
+    Path(corpus.texts).write_text("\n".join(texts) + "\n")
+    Path(corpus.summaries).write_text("\n".join(summaries) + "\n")
+    Path(corpus.pairs).write_text("".join(f"{text}\t{summary}\n" for text, summary in pairs))
+    Path(corpus.recipe).write_text(RECIPE)
+    return corpus
+
+
+def train_tiny(corpus: Corpus, out: Path, *settings: str, listener: Listener = unheard) -> Run:
+    """Train the tiny recipe, or what settings make of it."""
+
+    def warn(_: str) -> None:
+        """A tiny corpus has small vocabularies."""
+
+    return train(corpus.texts, corpus.summaries, out, corpus.recipe, settings, threads=1, listener=listener, warn=warn)
+
+
+def told(events: list[Event]) -> dict[str, str]:
+    """What became of each step in the end."""
+    return {event.step.name: str(event.state) for event in events if event.state in ("kept", "done")}
+
+
+def checksums(folder: Path) -> dict[str, str]:
+    """Everything that steps made, but for the manifests: they hold times."""
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.glob("steps/**/*"))
+        if path.is_file() and path.name != "manifest.json"
+    }
