@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from nutgraf import recipe
 from nutgraf.backtranslation.pairs import Apply, cleaned
 from nutgraf.randomness import generator_of
-from nutgraf.seq2seq.search import Decoder, Sampling, sample
+from nutgraf.seq2seq.decoding import ConvDecoder
+from nutgraf.seq2seq.search import Sampling, sample
 from nutgraf.text.lexicon import UNK, Ids, Lexicon
 
 FULL_STOP = "."
@@ -20,7 +21,7 @@ def full_stop_of(lexicon: Lexicon) -> int:
     return NONE if found == UNK else found
 
 
-def sampler(decoder: Decoder, settings: recipe.Generation, expands: bool, full_stop: int, key: str) -> Apply:
+def sampler(decoder: ConvDecoder, settings: recipe.Generation, expands: bool, full_stop: int, key: str) -> Apply:
     """Return a function that draws one sentence for each, seeded by the key and the place in the corpus.
 
     An expander's output ends at the first full stop: nothing after it would be kept.
@@ -31,7 +32,8 @@ def sampler(decoder: Decoder, settings: recipe.Generation, expands: bool, full_s
         else (settings.min_summary_words, settings.max_summary_words)
     )
     stop = full_stop if expands else NONE
-    sampling = Sampling(settings.top_k, *bounds, settings.batch, stop)
+    # A model that copies has a better way to write a word that it does not know than UNK.
+    sampling = Sampling(settings.top_k, *bounds, settings.batch, stop, unk=not decoder.model.settings.copy)
 
     def apply(sentences: Sequence[Ids], start: int) -> list[Ids]:
         drawn = sample(decoder, sentences, sampling, generator_of(key, start))
