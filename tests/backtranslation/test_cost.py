@@ -1,0 +1,31 @@
+from nutgraf import recipe
+from nutgraf.backtranslation.cost import Sizes, estimate, forward
+from nutgraf.backtranslation.plan import make_plan
+
+SIZES = Sizes(85_000, 200_000, 30, 9)
+
+
+def test_operations_of_one_pair_by_hand() -> None:
+    settings = recipe.override(
+        recipe.Recipe(),
+        ["embeddings.width=4", "seq2seq.width=2", "seq2seq.encoder_layers=1", "seq2seq.decoder_layers=1"],
+    )
+    settings = recipe.override(settings, ["text.joint_vocabulary=10"])
+    block, ends = 2 * 3 * 2 * 4, 2 * 2 * 2 * 4  # kernel 3, 2 wide, to 4 for the GLU; in and out of the blocks
+    attention = 2 * 2 * 2 * 4 + 4 * 5 * 4
+    expected = 5 * (block + ends) + 3 * (block + attention + ends + 2 * 4 * 10)
+    assert forward(settings, source=5, target=3) == expected
+
+
+def test_costs_grow_with_what_is_asked() -> None:
+    cpu = recipe.load("cpu")
+    steps = make_plan(cpu.plan)
+    costs = estimate(steps, cpu, SIZES, threads=2)
+    assert set(costs) == {step.name for step in steps}
+    assert all(cost > 0 for cost in costs.values())
+    double = estimate(steps, recipe.override(cpu, ["training.steps=3000"]), SIZES, threads=2)
+    assert double["mu1-2"] > 1.8 * costs["mu1-2"]
+    assert double["mu1-1"] == costs["mu1-1"]
+    assert sum(estimate(steps, cpu, SIZES, threads=1).values()) > sum(costs.values())
+    # The recipe says an hour or two on two cores.
+    assert 0.5 * 3600 < sum(costs.values()) < 4 * 3600

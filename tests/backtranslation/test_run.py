@@ -1,0 +1,119 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nutgraf import recipe
+from nutgraf.backtranslation.inputs import Inputs, Source, read_source
+from nutgraf.backtranslation.run import Run, claimed, is_locked
+from nutgraf.errors import RunError
+
+INPUTS = Inputs(Source("t.txt", 10, 200, "aa"), Source("s.txt", 10, 80, "bb"))
+RECIPE = recipe.load("quick")
+
+
+def keys(changed: recipe.Recipe = RECIPE, inputs: Inputs = INPUTS) -> dict[str, str]:
+    run = Run(Path("nowhere"), changed, inputs)
+    return run.keys(run.plan())
+
+
+def differing(settings: str) -> set[str]:
+    before, after = keys(), keys(recipe.override(RECIPE, [settings]))
+    return {name for name in before if before[name] != after[name]}
+
+
+def test_keys_follow_what_a_step_depends_on_and_nothing_else() -> None:
+    everything = set(keys())
+    assert differing("seed=7") == everything
+    assert differing("text.max_text_words=70") == everything
+    chain = {"dbae-0", "dbae-0.pairs", "dbae-1", "dbae-1.pairs", "dbae-2", "all-2"}
+    assert differing("dbae.lam=3.0") == chain
+    assert differing("generation.top_k=10") == {
+        name for name in everything if name.endswith(".pairs") or name.endswith(("-1", "-2"))
+    }
+    assert differing("decoding.beam=3") == set()
+    assert differing("training.clip=2.0") == {
+        name for name in everything if name.endswith(("-1", "-2", "-1.pairs")) and "embeddings" not in name
+    }
+
+
+def test_more_iterations_change_no_key_that_was_there() -> None:
+    before, after = keys(), keys(recipe.override(RECIPE, ["plan.iterations=6"]))
+    assert {name: after[name] for name in before} == before
+    assert len(after) > len(before)
+
+
+def test_only_thresholds_depend_on_validation_pairs() -> None:
+    valid = replace(INPUTS, valid=Source("v.tsv", 5, 100, "cc"))
+    before, after = keys(), keys(inputs=valid)
+    assert {name for name in before if before[name] != after[name] and name.endswith("-0")} == {"mu1-0", "pr-thr-0"}
+
+
+def test_an_input_is_known_by_its_lines(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one\n\ntwo words\nthree\n")
+    (tmp_path / "b.txt").write_text("one\ntwo words\nfour\n")
+    a, b = (read_source(str(tmp_path / name), 2) for name in ("a.txt", "b.txt"))
+    assert a.digest == b.digest
+    assert (a.lines, a.words) == (2, 3)
+    assert read_source(str(tmp_path / "a.txt")).digest != a.digest
+
+
+def test_a_run_reads_back(tmp_path: Path) -> None:
+    run = Run.create(tmp_path, RECIPE, INPUTS, (100,))
+    assert Run.open(tmp_path) == run
+
+
+def test_another_recipe_or_input_is_refused_and_named(tmp_path: Path) -> None:
+    Run.create(tmp_path, RECIPE, INPUTS)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(RunError, match=r"training\.clip: 1\.0 there, 2\.0 asked for"):
+        Run.create(tmp_path, recipe.override(RECIPE, ["training.clip=2.0"]), INPUTS)
+    with pytest.raises(RunError, match="seed"):
+        Run.create(tmp_path, replace(RECIPE, seed=9), INPUTS)
+    with pytest.raises(RunError, match=r"--texts: t\.txt \(10 lines"):
+        Run.create(tmp_path, RECIPE, replace(INPUTS, texts=Source("x.txt", 3, 4, "dd")))
+    with pytest.raises(RunError, match="--valid: none there"):
+        Run.create(tmp_path, RECIPE, replace(INPUTS, valid=Source("v.tsv", 3, 4, "dd")))
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_what_adds_steps_or_acts_afterwards_may_change(tmp_path: Path) -> None:
+    Run.create(tmp_path, RECIPE, INPUTS)
+    more = recipe.override(RECIPE, ["plan.iterations=4", "decoding.beam=2"])
+    aligned = replace(INPUTS, aligned=Source("p.tsv", 3, 4, "dd"))
+    Run.create(tmp_path, more, aligned, (2,))
+    again = Run.create(tmp_path, replace(more, plan=replace(more.plan, iterations=2)), INPUTS)
+    # What was asked for before stays part of the run.
+    assert again.recipe.plan.iterations == 4
+    assert again.inputs.aligned == aligned.aligned
+    assert again.recipe.decoding.beam == 2
+    assert again.plan()[-1].name == "all-4+2"
+
+
+def test_two_processes_cannot_train_in_one_folder(tmp_path: Path) -> None:
+    assert not is_locked(tmp_path)
+    with claimed(tmp_path):
+        assert is_locked(tmp_path)
+        with pytest.raises(RunError, match="another process"), claimed(tmp_path):
+            pass
+    assert not is_locked(tmp_path)
+
+
+def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("x")
+    with pytest.raises(RunError, match="not empty"), claimed(tmp_path):
+        pass
+    with pytest.raises(RunError, match="a file"), claimed(tmp_path / "thesis.tex"):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_what_is_no_run_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="no run folder"):
+        Run.open(tmp_path)
+    with pytest.raises(RunError, match="does not exist"):
+        Run.open(tmp_path / "none")
+    Run.create(tmp_path, RECIPE, INPUTS)
+    (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(RunError, match="damaged"):
+        Run.open(tmp_path)

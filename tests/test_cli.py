@@ -1,0 +1,220 @@
+import json
+import re
+import sys
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+
+import pytest
+import typer
+
+from nutgraf import cli
+from nutgraf.backtranslation.run import Run
+from nutgraf.summarizer import Summarizer
+from nutgraf.text.reading import read_lines, read_pairs
+from tests.tiny import Corpus, checksums
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    for console in (cli.out, cli.err):
+        monkeypatch.setattr(console, "_width", 300)
+
+
+def run(*arguments: str | Path) -> int:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main([str(argument) for argument in arguments])
+    assert isinstance(stopped.value.code, int)
+    return stopped.value.code
+
+
+def train(corpus: Corpus, out: Path, *more: str) -> int:
+    return run("train", "--texts", corpus.texts, "--summaries", corpus.summaries, "--out", out,
+               "--recipe", corpus.recipe, "--threads", "1", *more)  # fmt: skip
+
+
+def test_from_raw_text_to_the_tables(corpus: Corpus, tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "run"
+    assert train(corpus, out, "--set", 'plan.initializers=["mu1", "dbae"]') == 0
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "16/16" not in told.err or "all-2" in told.err
+    assert "Summarizers in" in told.err
+    assert run("evaluate", out, "--pairs", corpus.pairs, "--threads", "1") == 0
+    tables = capsys.readouterr().out
+    for name in (
+        "Table 2",
+        "Lead-8",
+        "Lead-12",
+        "dbae-0",
+        "mu1-0",
+        "Table 3",
+        "dbae-2",
+        "mu1-2",
+        "all-2",
+        "rouge-score",
+    ):
+        assert name in tables
+    written = json.loads((out / "evaluation" / "pairs.json").read_text())
+    assert [row["name"] for row in written["rows"]][:2] == ["Lead-8", "Lead-12"]
+    assert len((out / "evaluation" / "pairs" / "all-2.txt").read_text().splitlines()) == 20
+
+
+def test_a_finished_run_is_kept_and_another_refused(corpus: Corpus, copied: Run, capsys: Capture) -> None:
+    before = checksums(copied.folder)
+    assert train(corpus, copied.folder) == 0
+    assert "done before" in capsys.readouterr().err
+    assert train(corpus, copied.folder, "--set", "training.steps=13") == 2
+    assert re.search(r"training\.steps: 12 there, 13 asked for", capsys.readouterr().err)
+    assert train(corpus, copied.folder, "--texts-limit", "100") == 2
+    assert "--texts" in capsys.readouterr().err
+    assert checksums(copied.folder) == before
+
+
+def test_the_plan_is_printed_and_nothing_is_run(corpus: Corpus, tmp_path: Path, capsys: Capture) -> None:
+    assert train(corpus, tmp_path / "run", "--plan", "--set", "plan.iterations=4") == 0
+    printed = capsys.readouterr().out
+    assert "all-4" in printed
+    assert "estimate" in printed
+    assert train(corpus, tmp_path / "run", "--plan", "--json", "--only", "mu1-0") == 0
+    steps = json.loads(capsys.readouterr().out)
+    assert [step["step"] for step in steps] == ["text", "embeddings", "mu1-0"]
+    assert all(step["estimated_seconds"] >= 0 for step in steps)
+    assert not (tmp_path / "run").exists()
+
+
+BAD = {
+    "empty": b"",
+    "blank": b"\n\n \n",
+    "one line": b"only this\n",
+    "binary": b"\x00\x01\x02\x03\n" * 5,
+    "latin-1": b"plain\ncaf\xe9 noir\n",
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+@pytest.mark.parametrize("side", ["--texts", "--summaries"])
+def test_bad_files_are_explained(corpus: Corpus, tmp_path: Path, capsys: Capture, kind: str, side: str) -> None:
+    bad = tmp_path / "bad.txt"
+    bad.write_bytes(BAD[kind])
+    assert train(corpus, tmp_path / "run", side, str(bad)) == 2
+    message = capsys.readouterr().err
+    assert "bad.txt" in message
+    assert "Traceback" not in message
+    if kind == "latin-1":
+        assert "line 2, byte 4" in message
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        (["--set", "training.stepps=3"], "did you mean 'steps'"),
+        (["--set", "training"], "section.key=value"),
+        (["--recipe", "nonsense"], "nonsense"),
+        (["--summaries", "TEXTS"], "same file"),
+        (["--valid", "TEXTS"], "tab"),
+        (["--aligned-limit", "5"], "--aligned"),
+        (["--device", "abacus"], "abacus"),
+        (["--threads", "-1"], "--threads"),
+        (["--stop-after", "mu1-8"], "mu1-8"),
+        (["--texts-limit", "-3"], "--texts-limit"),
+        (["--set", "plan.iterations=3"], "even"),
+    ],
+)
+def test_bad_options_are_explained(
+    corpus: Corpus, tmp_path: Path, capsys: Capture, more: list[str], expected: str
+) -> None:
+    assert train(corpus, tmp_path / "run", *(corpus.texts if part == "TEXTS" else part for part in more)) == 2
+    assert expected in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_aligned_files_passed_as_unaligned_are_noticed(corpus: Corpus, tmp_path: Path, capsys: Capture) -> None:
+    sides = zip(*read_pairs(corpus.pairs), strict=True)
+    for name, side in zip(("a.txt", "b.txt"), sides, strict=True):
+        (tmp_path / name).write_text("\n".join(side) + "\n")
+    files = ["--texts", str(tmp_path / "a.txt"), "--summaries", str(tmp_path / "b.txt")]
+    assert train(corpus, tmp_path / "run", *files, "--stop-after", "text") == 0
+    printed = capsys.readouterr().err
+    assert "aligned pairs" in printed
+    # And a vocabulary that is larger than the corpus.
+    assert "text.texts_vocabulary is 300, but there are only" in printed
+
+
+def test_ctrl_c_says_how_to_go_on(
+    corpus: Corpus, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nutgraf.backtranslation.stages import Stages, Task
+
+    def interrupted(self: Stages, task: Task) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Stages, "_embeddings", interrupted)
+    assert train(corpus, tmp_path / "run") == 130
+    assert "the same command goes on" in capsys.readouterr().err
+
+
+def test_status(corpus: Corpus, copied: Run, capsys: Capture) -> None:
+    (copied.step_folder("mu1-2") / "manifest.json").unlink()
+    (copied.step_folder("dbae-2") / "model.json").write_text("x")
+    assert run("status", copied.folder, "--json") == 0
+    states = {row["step"]: row["state"] for row in json.loads(capsys.readouterr().out)}
+    assert states.pop("mu1-2") == "to come"
+    assert states.pop("dbae-2") == "damaged"
+    assert set(states.values()) == {"done"}
+    assert run("status", copied.folder) == 0
+    assert "model.json" in capsys.readouterr().out
+    assert run("status", corpus.folder) == 2
+
+
+def test_summarize_gives_the_same_strings_as_python(
+    finished: Run, corpus: Corpus, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = list(read_lines(corpus.texts, 5))
+    expected = Summarizer.load(finished.folder, "mu1-2")([*texts[:2], "", *texts[2:]], max_words=6)
+    given = "\n".join([*texts[:2], "", *texts[2:]]) + "\n"
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(given.encode())))
+    assert run("summarize", "--model", finished.folder / "mu1-2", "--max-words", "6", "--threads", "1") == 0
+    assert capsys.readouterr().out.split("\n")[:-1] == expected
+    assert expected[2] == ""
+    assert run("summarize", corpus.texts, "--model", finished.folder, "--json", "--threads", "1") == 0
+    first = json.loads(capsys.readouterr().out.splitlines()[0])
+    assert first == {
+        "text": texts[0],
+        "summary": Summarizer.load(finished.folder)(texts[:1])[0],
+        "model": "all-2",
+    }
+
+
+def test_samples(finished: Run, corpus: Corpus, tmp_path: Path, capsys: Capture) -> None:
+    assert run("samples", finished.folder, "--count", "2", "--json", "--threads", "1") == 0
+    taken = json.loads(capsys.readouterr().out)
+    assert [name for name, _ in taken["expansions"][0]["made"]] == ["pr-thr-1", "dbae-1", "mu1-1"]
+    assert [len(taken[part]) for part in ("expansions", "predictions")] == [2, 2]
+    own = tmp_path / "own.txt"
+    own.write_text("Gelsistia keeps key rate\n")
+    arguments = ("--summaries", own, "--texts", corpus.texts, "--count", "1", "--models", "mu1-0", "--models", "all-2")
+    assert run("samples", finished.folder, *arguments) == 0
+    printed = capsys.readouterr().out
+    for part in ("Gelsistia keeps key rate", "mu1-1", "mu1-0", "all-2"):
+        assert part in printed
+
+
+def test_recipe_prints_what_it_reads(tmp_path: Path, capsys: Capture) -> None:
+    assert run("recipe", "quick", "--set", "plan.iterations=4") == 0
+    (tmp_path / "mine.toml").write_text(capsys.readouterr().out)
+    assert run("recipe", tmp_path / "mine.toml") == 0
+    assert capsys.readouterr().out == (tmp_path / "mine.toml").read_text()
+    assert "iterations = 4" in (tmp_path / "mine.toml").read_text()
+
+
+def test_every_command_teaches_with_an_example_and_explains_its_options() -> None:
+    group = typer.main.get_command(cli.app)
+    commands = group.commands  # type: ignore[attr-defined]
+    assert set(commands) == {"train", "status", "evaluate", "summarize", "samples", "recipe", "demo"}
+    for name, command in commands.items():
+        assert f"Example: `nutgraf {name}" in command.help
+        for parameter in command.params:
+            assert getattr(parameter, "help", None), f"{name} {parameter.name}"

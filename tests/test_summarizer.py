@@ -1,0 +1,111 @@
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nutgraf import recipe as recipes
+from nutgraf.backtranslation.run import Run
+from nutgraf.errors import InputError, RunError
+from nutgraf.progress import Report
+from nutgraf.summarizer import Summarizer
+from nutgraf.text.lexicon import SPECIALS, UNK, Ids, Lexicon
+from nutgraf.text.reading import read_pairs
+from tests.tiny import Corpus
+
+LEXICON = Lexicon([*SPECIALS, "ford", "'s", "profit", "misses", "the", "in", "u.s.", "up"])
+
+
+def fake(*outputs: Sequence[int]) -> Summarizer:
+    """A summarizer that gives these ids, whatever it reads."""
+
+    def model(sentences: Sequence[Ids], decoding: recipes.Decoding, report: Report) -> list[Ids]:
+        return [np.array(words, dtype=np.int32) for words in outputs[: len(sentences)]]
+
+    return Summarizer("fake", model, LEXICON, recipes.Text(), recipes.Decoding(max_words=5))
+
+
+def test_words_take_their_case_from_inside_the_text() -> None:
+    text = "Profit of Ford was The profit in the U.S."
+    # "profit" stands inside the sentence in lower case, "Ford" with a capital.
+    assert fake([3, 4, 5, 6])([text]) == ["Ford's profit misses"]
+    assert fake([6, 8, 9])([text]) == ["Misses in U.S."]
+
+
+def test_the_first_letter_is_a_capital_unless_the_word_has_its_own() -> None:
+    assert fake([6])(["nothing"]) == ["Misses"]
+    lexicon = Lexicon([*SPECIALS, "iphone"])
+    summarizer = Summarizer("x", lambda s, d, r: [s[0]], lexicon, recipes.Text(), recipes.Decoding())
+    assert summarizer(["iPhone"]) == ["iPhone"]
+
+
+def test_digits_that_were_mapped_come_back_from_the_text() -> None:
+    lexicon = Lexicon([*SPECIALS, "NN"])
+    summarizer = Summarizer("x", lambda s, d, r: [s[0]], lexicon, recipes.Text(digits="N"), recipes.Decoding())
+    assert summarizer.words(["42"]) == [["NN"]]
+    assert summarizer(["42"]) == ["42"]
+
+
+def test_no_unknown_word_is_ever_written() -> None:
+    assert fake([UNK, 3, UNK, 0, 1])(["Ford"]) == ["Ford"]
+
+
+def test_words_that_no_corpus_had_are_copied() -> None:
+    summarizer = Summarizer.lead(3, recipes.Text())
+    assert summarizer(["Zyxomma petiolatum dusk-flies again"]) == ["Zyxomma petiolatum dusk-flies"]
+    assert summarizer.words(["Zyxomma petiolatum dusk-flies"]) == [["zyxomma", "petiolatum", "dusk-flies"]]
+
+
+def test_blank_texts_have_empty_summaries_at_their_place() -> None:
+    assert fake([3], [6])(["a", "", "  ", "b"]) == ["Ford", "", "", "Misses"]
+    assert fake()([]) == []
+
+
+def test_the_longest_summary_holds_exactly() -> None:
+    summarizer = fake([3, 5, 6, 7, 8, 9, 10])
+    assert len(summarizer.words(["x"])[0]) == 5
+    assert len(summarizer.words(["x"], max_words=2)[0]) == 2
+    with pytest.raises(InputError, match="max_words 0"):
+        summarizer(["x"], max_words=0)
+    with pytest.raises(InputError, match="min_words 9"):
+        summarizer(["x"], min_words=9)
+    with pytest.raises(TypeError, match="list"):
+        summarizer("x")
+
+
+@pytest.mark.parametrize("name", ["pr-thr-0", "dbae-0", "mu1-0", "mu1-2", "all-2"])
+def test_every_summarizer_of_a_run_writes_strings(finished: Run, corpus: Corpus, name: str) -> None:
+    texts = [text for text, _ in read_pairs(corpus.pairs)]
+    summarizer = Summarizer.load(finished.folder, name)
+    outputs = summarizer(texts, max_words=6)
+    assert len(outputs) == len(texts)
+    assert all(len(words) <= 6 for words in summarizer.words(texts, max_words=6))
+    assert not any("<" in output for output in outputs)
+    # One path: what is scored is what is written, but for case.
+    assert outputs == [summarizer([text], max_words=6)[0] for text in texts]
+
+
+def test_a_summary_has_at_least_the_words_asked_for(finished: Run, corpus: Corpus) -> None:
+    texts = [text for text, _ in read_pairs(corpus.pairs)]
+    summarizer = Summarizer.load(finished.folder, "mu1-2")
+    assert all(len(words) == 7 for words in summarizer.words(texts, max_words=7, min_words=7))
+    with pytest.raises(InputError, match="255"):
+        summarizer(texts, max_words=500)
+
+
+def test_the_best_is_loaded_where_none_is_named(finished: Run) -> None:
+    assert Summarizer.load(finished.folder).name == "all-2"
+    assert Summarizer.load(f"{finished.folder}/mu1-2").name == "mu1-2"
+    assert Summarizer.load(f"{finished.folder}/steps/dbae-0").name == "dbae-0"
+
+
+def test_what_is_not_there_is_named(finished: Run, copied: Run, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"mu1-4.*There are: pr-thr-0"):
+        Summarizer.load(finished.folder, "mu1-4")
+    with pytest.raises(RunError, match="mu1-1"):
+        Summarizer.load(finished.folder, "mu1-1")  # an expander
+    with pytest.raises(RunError, match="does not exist"):
+        Summarizer.load(tmp_path / "none")
+    (copied.step_folder("all-2") / "model.safetensors").write_bytes(b"x")
+    with pytest.raises(RunError, match=r"model\.safetensors: damaged.*redoes the step all-2"):
+        Summarizer.load(copied.folder)
