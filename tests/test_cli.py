@@ -210,6 +210,34 @@ def test_recipe_prints_what_it_reads(tmp_path: Path, capsys: Capture) -> None:
     assert "iterations = 4" in (tmp_path / "mine.toml").read_text()
 
 
+def test_the_demo_goes_from_a_corpus_to_tables_and_ten_summaries(
+    corpus: Corpus, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nutgraf import demo, recipe
+    from nutgraf.backtranslation import train as training
+
+    small = recipe.override(recipe.load(corpus.recipe), ['plan.initializers=["mu1"]'])
+    monkeypatch.setattr(demo, "GENERATED", (150, 150))
+    monkeypatch.setattr(demo, "HELD_OUT", 20)
+    monkeypatch.setattr(training, "resolve", lambda name, settings, seed: small if name == "quick" else None)
+    assert run("demo", "--offline", "--out", tmp_path / "demo", "--threads", "1") == 0
+    told = capsys.readouterr()
+    for part in ("Table 2", "Table 3", "mu1-2", "Ten held-out sentences"):
+        assert part in told.out
+    assert told.out.count("Title") == 10
+    assert "generates itself" in told.err
+    assert str(tmp_path / "demo" / "run") in told.err
+
+
+def test_one_file_may_come_through_a_pipe(
+    corpus: Corpus, finished: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(Path(corpus.texts).read_bytes())))
+    assert train(corpus, tmp_path / "run", "--texts", "-", "--stop-after", "text") == 0
+    assert checksums(tmp_path / "run").items() <= checksums(finished.folder).items()
+    assert train(corpus, tmp_path / "other", "--texts", "-", "--summaries", "-") == 2
+
+
 def test_every_command_teaches_with_an_example_and_explains_its_options() -> None:
     group = typer.main.get_command(cli.app)
     commands = group.commands  # type: ignore[attr-defined]
