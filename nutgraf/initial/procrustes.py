@@ -227,6 +227,11 @@ def train(
     X_F, X_S = vectors_F[rows_F], vectors_S[rows_S]
     ids_F, ids_S = vocab_F.ids[rows_F], vocab_S.ids[rows_S]
     shared = _shared_rows(ids_F, ids_S)
+    if settings.start == "shared" and len(shared[0]) == 0:
+        raise InputError(
+            'Pr-Thr: texts and summaries have no word in common, and pr_thr.start = "shared" starts from such words; '
+            'are both files in one language? Otherwise set pr_thr.start to "relaxation"'
+        )
     rotation = align(X_S, X_F, settings, seed, report, shared)
     nearest, distance = neighbours(prepared(X_S), unit(prepared(X_F) @ rotation))
     in_F, in_S = (rows[:SHARED_WORDS] for rows in shared)
@@ -250,4 +255,5 @@ def _shared_rows(ids_F: Ids, ids_S: Ids) -> tuple[NDArray[np.int64], NDArray[np.
     """Return where the words that both lists have stand in each, most frequent in the texts first."""
     _, in_F, in_S = np.intersect1d(ids_F, ids_S, assume_unique=True, return_indices=True)
     order = np.argsort(in_F)
+    order = order[ids_F[in_F[order]] > UNK]
     return in_F[order], in_S[order]
