@@ -14,12 +14,14 @@ from nutgraf.backtranslation.inputs import Inputs
 from nutgraf.backtranslation.plan import ALL, JOINT, SUPERVISED, Kind, Step
 from nutgraf.recipe import Recipe
 
-# All for one thread.
+# Measured with one thread, all of them.
 TRAINING_FLOPS = 30e9
 GENERATION_FLOPS = 15e9
-TOKENISED_WORDS = 400e3  # a second
+TOKENISED_WORDS = 300e3  # a second
 EMBEDDED_WORDS = 90e3  # a second, for width 128, 5 negative words, one epoch
 LOADING = 3.0  # seconds: to start, read, write and check
+THRESHOLDS = 40.0  # seconds: to try values of eta and N
+_ONE_THREAD = (Kind.TEXT, Kind.ALIGNED, Kind.EMBEDDINGS)
 SINKHORN = 3.0e-9  # seconds for each pair of words matched, a step
 
 
@@ -48,7 +50,10 @@ class Sizes:
 
 def estimate(steps: Sequence[Step], recipe: Recipe, sizes: Sizes, threads: int) -> dict[str, float]:
     """Return the seconds that each step may take."""
-    return {step.name: LOADING + _seconds(step, recipe, sizes) / max(1, threads) for step in steps}
+    return {
+        step.name: LOADING + _seconds(step, recipe, sizes) / (1 if step.kind in _ONE_THREAD else max(1, threads))
+        for step in steps
+    }
 
 
 def _seconds(step: Step, recipe: Recipe, sizes: Sizes) -> float:
@@ -78,7 +83,7 @@ def _initializer(chain: str, recipe: Recipe, sizes: Sizes) -> float:
         work += sum(
             settings.iterations // 4**epoch * (settings.batch * 2**epoch) ** 2 * 4 for epoch in range(settings.epochs)
         )
-        return 2 * work * SINKHORN
+        return 2 * work * SINKHORN + THRESHOLDS
     if chain == "dbae":
         settings_d = recipe.dbae
         output = settings_d.shortlist or recipe.text.summaries_vocabulary
@@ -87,7 +92,7 @@ def _initializer(chain: str, recipe: Recipe, sizes: Sizes) -> float:
     flops = recipe.embeddings.width * (recipe.mu1.width + sizes.text_words) * 2
     # The moments of all of V^S are compared in every batch.
     vocabulary = 40 * recipe.text.summaries_vocabulary
-    return recipe.mu1.steps * 3 * (recipe.mu1.batch * flops + vocabulary) / TRAINING_FLOPS * 4
+    return recipe.mu1.steps * 3 * (recipe.mu1.batch * flops + vocabulary) / TRAINING_FLOPS * 4 + THRESHOLDS
 
 
 def _pairs(step: Step, recipe: Recipe, sizes: Sizes) -> float:
@@ -101,14 +106,10 @@ def _pairs(step: Step, recipe: Recipe, sizes: Sizes) -> float:
         return count * forward(recipe, sizes.text_words, sizes.summary_words) / GENERATION_FLOPS
     if step.chain == "dbae":
         beams = recipe.dbae.beam * recipe.dbae.words
-        flops = beams * (2 * 6 * 2 * recipe.dbae.width**2 + 2 * recipe.embeddings.width * summary_words_known(recipe))
+        spoken = recipe.dbae.spoken or recipe.text.summaries_vocabulary
+        flops = beams * (2 * 6 * 2 * recipe.dbae.width**2 + 2 * recipe.embeddings.width * spoken)
         return count * flops / GENERATION_FLOPS
-    return count / 5_000
-
-
-def summary_words_known(recipe: Recipe) -> int:
-    """Return the size of the vocabulary that summaries are written with."""
-    return recipe.text.joint_vocabulary if recipe.seq2seq.copy else recipe.text.summaries_vocabulary
+    return count / 10_000
 
 
 def _training(step: Step, recipe: Recipe, sizes: Sizes) -> float:
