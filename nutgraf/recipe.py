@@ -104,6 +104,7 @@ class Dbae:
     lam: float = 2.0  # lambda: added to the score of the input's words
     beam: int = 5
     words: int = 15  # N
+    spoken: int = 0  # a summary may use so many of the most frequent words, and its text's own; 0: all of V^S
     steps: int = 30_000
     batch: int = 64
     learning_rate: float = 5e-4
@@ -115,6 +116,7 @@ class Dbae:
         _check(self.weights in ("min", "max"), 'dbae.weights: "min" or "max"')
         for name in ("width", "beam", "words", "steps", "batch"):
             _check(getattr(self, name) >= 1, f"dbae.{name}: at least 1")
+        _check(self.spoken == 0 or self.spoken >= 4, "dbae.spoken: 0 (all), or at least 4 (three are special words)")
         _check(self.batch >= 2, "dbae.batch: at least 2 (batch normalisation)")
         _check(self.learning_rate > 0 and self.clip > 0, "dbae.learning_rate, dbae.clip: above 0")
 

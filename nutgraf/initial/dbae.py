@@ -106,36 +106,53 @@ class AutoEncoder(nn.Module):
 
 
 class DbaeDecoding:
-    """One batch under way. A row's columns are PAD, EOS, UNK and its `candidates` best words."""
+    """One batch under way. A row's columns are PAD, EOS, UNK and its `candidates` best words.
 
-    def __init__(self, module: AutoEncoder, vocab: Vocab, hidden: Tensor, said: Tensor, lam: float, candidates: int):
-        self.module, self.lam = module, lam
+    Each row may say the first `spoken` words of V^S and the words of its own input; only these are scored.
+    """
+
+    def __init__(self, module: AutoEncoder, vocab: Vocab, hidden: Tensor, said: Tensor, settings: recipe.Dbae):
+        self.module, self.lam = module, settings.lam
         self.local, self.ids = torch.from_numpy(vocab.table).long(), torch.from_numpy(vocab.ids).long()
-        self.hidden = hidden  # (LAYERS, rows, width)
-        self.said = said  # (rows, words) local ids of the input's words, PAD where there are fewer
-        self.candidates = min(candidates, len(vocab) - SPECIAL)
+        self.spoken = min(settings.spoken or len(vocab), len(vocab))
+        self.candidates = 2 * settings.beam + settings.words + SPECIAL  # no search looks deeper
         self.best = torch.zeros(len(said), 0, dtype=torch.long)
-        self.output = module.output().t().contiguous()
-        self.bias = module.bias.clone()
+        self.output = module.output()
+        self.frequent = self.output[: self.spoken].t().contiguous()
+        self.bias = module.bias.detach().clone()
         self.bias[PAD] = self.bias[UNK] = NEVER
+        self.hidden = hidden  # (LAYERS, rows, width)
+        self.said = torch.where(said < self.spoken, said, PAD)  # (rows, words) the input's frequent words, or PAD
+        self.rare = _once(said * (said >= self.spoken))  # (rows, words) the input's other words, or PAD
 
     @torch.no_grad()
     def step(self, words: Tensor) -> Tensor:
         """Take the previous words, (rows,) lexicon ids; return (rows, columns) log-probabilities of the next."""
-        x = self.module.embedded(self.local[words])
+        scores = self._scores(self._states(self.module.embedded(self.local[words])))
+        normaliser = scores.logsumexp(1, keepdim=True)
+        special = scores[:, :SPECIAL].clone()
+        ordinary = scores[:, SPECIAL:]
+        best, columns = ordinary.topk(min(self.candidates, ordinary.shape[1]), dim=1)
+        columns += SPECIAL
+        self.best = torch.where(
+            columns < self.spoken, columns, self.rare.gather(1, (columns - self.spoken).clamp_min(0))
+        )
+        return torch.cat([special, best], 1) - normaliser
+
+    def _states(self, x: Tensor) -> Tensor:
         for layer in range(LAYERS):
             weights = [getattr(self.module.gru, f"{name}_l{layer}") for name in _GRU_WEIGHTS]
             x = torch.gru_cell(x, self.hidden[layer], *weights)
             self.hidden[layer] = x
-        scores = torch.addmm(self.bias, self.module.leaving(x), self.output)  # (rows, |V^S|)
+        return self.module.leaving(x)
+
+    def _scores(self, hidden: Tensor) -> Tensor:
+        """Return the scores of the frequent words and of the input's rare ones: (rows, spoken + rare)."""
+        scores = torch.addmm(self.bias[: self.spoken], hidden, self.frequent)
         # The appendix: lambda is added to the score of each of the input's words, before the softmax.
         scores.scatter_(1, self.said, scores.gather(1, self.said) + self.lam)
-        normaliser = scores.logsumexp(1, keepdim=True)
-        special = scores[:, :SPECIAL].clone()
-        # No search looks deeper than the best few, and the rest of its work is a thousand times less with them.
-        best, columns = scores[:, SPECIAL:].topk(self.candidates, dim=1)
-        self.best = columns + SPECIAL
-        return torch.cat([special, best], 1) - normaliser
+        rare = (self.output[self.rare] @ hidden[:, :, None]).squeeze(2) + self.bias[self.rare] + self.lam
+        return torch.cat([scores, rare], 1)
 
     def words(self, rows: Tensor, columns: Tensor) -> Tensor:
         """Return the words that columns of rows stand for."""
@@ -146,7 +163,17 @@ class DbaeDecoding:
 
     def select(self, rows: Tensor) -> None:
         """Go on with these rows, in this order."""
-        self.hidden, self.said = self.hidden[:, rows], self.said[rows]
+        self.hidden, self.said, self.rare = self.hidden[:, rows], self.said[rows], self.rare[rows]
+
+
+def _once(words: Tensor) -> Tensor:
+    """Return rows with each word once, PAD elsewhere; only the first column may be PAD throughout."""
+    words = torch.cat([torch.full_like(words[:, :1], PAD), words.sort(1).values], 1)
+    repeated = words[:, 1:] == words[:, :-1]
+    words[:, 1:][repeated] = PAD
+    used = (words != PAD).any(0)
+    used[0] = True
+    return words[:, used]
 
 
 @dataclass(frozen=True)
@@ -166,8 +193,7 @@ class Dbae:
             hidden = self.module.eval().start(average(self.module.vectors, Bags.of(local), self.weights))
         table = padded(local)
         said = torch.where(table > UNK, table, PAD)
-        candidates = 2 * self.settings.beam + self.settings.words + SPECIAL
-        return DbaeDecoding(self.module, self.vocab, hidden, said, self.settings.lam, candidates)
+        return DbaeDecoding(self.module, self.vocab, hidden, said, self.settings)
 
     def __call__(self, sentences: Sequence[Ids], report: Report = silent) -> list[Ids]:
         """Summarize sentences by beam search."""

@@ -9,7 +9,7 @@ import torch
 from nutgraf import recipe
 from nutgraf.initial import dbae
 from nutgraf.initial.bow import Bags, average
-from nutgraf.initial.dbae import AutoEncoder, Dbae, noisy
+from nutgraf.initial.dbae import AutoEncoder, Dbae, DbaeDecoding, noisy
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import EOS, PAD, UNK, Ids, Vocab
 
@@ -26,6 +26,16 @@ def untrained(lam: float = 0.0, weights: torch.Tensor | None = None) -> Dbae:
     module = AutoEncoder(VECTORS, 8, torch.Generator().manual_seed(1)).eval()
     weights = torch.ones(9) if weights is None else weights
     return Dbae(module, VOCAB, weights, replace(SETTINGS, lam=lam))
+
+
+def spoken(decoding: DbaeDecoding, previous: int, row: int = 0) -> dict[int, float]:
+    """The probability of each next word that is possible at all."""
+    found = decoding.step(torch.full((len(decoding.said),), previous)).exp()
+    columns = torch.arange(found.shape[1])[None]
+    words = decoding.words(torch.full_like(columns, row), columns)[0].tolist()
+    possible = [(word, p) for word, p in zip(words, found[row].tolist(), strict=True) if p > 0]
+    assert len(dict(possible)) == len(possible)  # no word has two columns
+    return dict(possible)
 
 
 def test_noise_has_the_right_frequencies() -> None:
@@ -101,30 +111,35 @@ def test_decoding_step_by_step_is_the_models_own_probability() -> None:
     )
     logits = module.leaving(states[0]) @ module.output().t() + module.bias
     logits[:, [PAD, UNK]] = -math.inf
-    expected = logits.log_softmax(-1).exp()
+    expected = logits.softmax(-1)
     for place, previous in enumerate((EOS, 6, 8)):  # lexicon ids of local EOS, 4, 6
-        found = decoding.step(torch.tensor([previous])).exp()
-        words = decoding.words(torch.zeros(1, 1, dtype=torch.long), torch.arange(9)[None])[0]
-        assert sorted(words.tolist()) == sorted(VOCAB.ids.tolist())
-        torch.testing.assert_close(found[0], expected[place][torch.from_numpy(VOCAB.local(words.numpy())).long()])
+        probabilities = dict(zip(VOCAB.ids.tolist(), expected[place].tolist(), strict=True))
+        del probabilities[PAD], probabilities[UNK]
+        assert spoken(decoding, previous) == pytest.approx(probabilities, rel=1e-4)
 
 
 def test_lambda_is_added_to_the_input_words_before_the_softmax() -> None:
-    text, previous = ids(5, 7, 7, 12), torch.tensor([EOS])
-    columns, row = torch.arange(9)[None], torch.zeros(1, 9, dtype=torch.long)
-
-    def by_word(lam: float) -> dict[int, float]:
-        decoding = untrained(lam).start([text], replace_unk=True)
-        probabilities = decoding.step(previous).exp()[0].tolist()
-        return dict(zip(decoding.words(row, columns)[0].tolist(), probabilities, strict=True))
-
-    plain, biased = by_word(0.0), by_word(2.0)
+    text = ids(5, 7, 7, 12)
+    plain = spoken(untrained(0.0).start([text], replace_unk=True), EOS)
+    biased = spoken(untrained(2.0).start([text], replace_unk=True), EOS)
     # Each of the input's words in V^S, 5 and 7, gains a factor e^2, the one that is there twice too; then all sum to 1.
     grown = {word: p * (math.e**2 if word in (5, 7) else 1) for word, p in plain.items()}
     total = sum(grown.values())
-    assert biased == pytest.approx({word: p / total for word, p in grown.items()}, rel=1e-4, abs=1e-8)
-    assert biased[PAD] == biased[UNK] == 0
+    assert biased == pytest.approx({word: p / total for word, p in grown.items()}, rel=1e-4)
+    assert biased.keys() == {EOS, 5, 6, 7, 8, 9, 10}
     assert sum(biased.values()) == pytest.approx(1, rel=1e-5)
+
+
+def test_only_frequent_words_and_the_texts_own_are_spoken() -> None:
+    # Local ids 3..5 are frequent: words 5, 6, 7. The first text has 9 twice besides, the second 8 and 10.
+    model = untrained(2.0)
+    texts = [ids(9, 5, 9), ids(8, 6, 10)]
+    some = replace(model, settings=replace(model.settings, spoken=6))
+    for row, sayable in enumerate(({EOS, 5, 6, 7, 9}, {EOS, 5, 6, 7, 8, 10})):
+        everything = spoken(model.start(texts, replace_unk=True), EOS, row)
+        kept = {word: p for word, p in everything.items() if word in sayable}
+        expected = {word: p / sum(kept.values()) for word, p in kept.items()}
+        assert spoken(some.start(texts, replace_unk=True), EOS, row) == pytest.approx(expected, rel=1e-4)
 
 
 def test_weights_change_what_is_read() -> None:
