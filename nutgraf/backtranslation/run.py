@@ -6,8 +6,8 @@
     evaluation/     tables, by the name of the pairs
 
 A step's key is a hash of its needs' keys, its slice of the recipe, the seed, the digests of the files it reads and the
-version of its code. Device and number of workers stay out of it. A run keeps its recipe and its inputs: only what adds
-steps (plan.iterations, plan.together, aligned pairs) and what acts after training (decoding) may change.
+version of its code. Device and number of workers stay out of it. A run keeps its recipe and its inputs, but for what
+leaves every step that is done or begun as it is: more iterations, aligned pairs, decoding, settings of steps to come.
 """
 
 from __future__ import annotations
@@ -88,21 +88,27 @@ class Run:
 
     @classmethod
     def _again(cls, before: Run, asked: recipes.Recipe, inputs: Inputs, limits: tuple[int, ...]) -> Run:
-        differences = [*_recipe_differences(before.recipe, asked), *_input_differences(before.inputs, inputs)]
-        if differences:
-            raise RunError(
-                f"--out {before.folder}: holds another run, nothing was changed. It differs in\n  "
-                + "\n  ".join(differences)
-                + "\nGive what the run was begun with, or another --out"
-            )
         iterations = max(before.recipe.plan.iterations, asked.plan.iterations)
         together = before.recipe.plan.together or asked.plan.together
         kept = replace(asked, plan=replace(asked.plan, iterations=iterations, together=together))
         kept_inputs = replace(inputs, aligned=inputs.aligned or before.inputs.aligned)
         run = cls(before.folder, kept, kept_inputs, tuple(dict.fromkeys([*before.aligned_limits, *limits])))
+        if spoilt := run._spoils(before):
+            differences = [*_recipe_differences(before.recipe, asked), *_input_differences(before.inputs, inputs)]
+            raise RunError(
+                f"--out {before.folder}: holds another run, nothing was changed. It differs in\n  "
+                + "\n  ".join(differences)
+                + f"\nfor which {', '.join(spoilt)} would have to be made anew. "
+                + "Give what the run was begun with, or another --out"
+            )
         if run != before:
             run._write()
         return run
+
+    def _spoils(self, before: Run) -> list[str]:
+        """Return the steps of the run as it was, done or begun, that would be something else in this one."""
+        old, new = (run.keys(run.plan()) for run in (before, self))
+        return [name for name in old if self.step_folder(name).exists() and name in new and old[name] != new[name]]
 
     def _write(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)

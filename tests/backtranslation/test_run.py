@@ -9,7 +9,7 @@ from nutgraf.backtranslation.run import Run, claimed, is_locked
 from nutgraf.errors import RunError
 
 INPUTS = Inputs(Source("t.txt", 10, 200, "aa"), Source("s.txt", 10, 80, "bb"))
-RECIPE = recipe.load("quick")
+RECIPE = recipe.override(recipe.Recipe(), ["plan.iterations=2", "training.clip=1.0"])
 
 
 def keys(changed: recipe.Recipe = RECIPE, inputs: Inputs = INPUTS) -> dict[str, str]:
@@ -27,7 +27,7 @@ def test_keys_follow_what_a_step_depends_on_and_nothing_else() -> None:
     assert differing("seed=7") == everything
     assert differing("text.max_text_words=70") == everything
     chain = {"dbae-0", "dbae-0.pairs", "dbae-1", "dbae-1.pairs", "dbae-2", "all-2"}
-    assert differing("dbae.lam=3.0") == chain
+    assert differing("dbae.lam=3.5") == chain
     assert differing("generation.top_k=10") == {
         name for name in everything if name.endswith(".pairs") or name.endswith(("-1", "-2"))
     }
@@ -63,10 +63,17 @@ def test_a_run_reads_back(tmp_path: Path) -> None:
     assert Run.open(tmp_path) == run
 
 
+def begun(folder: Path, *names: str) -> None:
+    """A run in which these steps are done, or were begun."""
+    run = Run.create(folder, RECIPE, INPUTS)
+    for name in names:
+        run.step_folder(name).mkdir(parents=True)
+
+
 def test_another_recipe_or_input_is_refused_and_named(tmp_path: Path) -> None:
-    Run.create(tmp_path, RECIPE, INPUTS)
-    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    with pytest.raises(RunError, match=r"training\.clip: 1\.0 there, 2\.0 asked for"):
+    begun(tmp_path, "text", "mu1-0", "mu1-1")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    with pytest.raises(RunError, match=r"training\.clip: 1\.0 there, 2\.0 asked for\nfor which mu1-1 would"):
         Run.create(tmp_path, recipe.override(RECIPE, ["training.clip=2.0"]), INPUTS)
     with pytest.raises(RunError, match="seed"):
         Run.create(tmp_path, replace(RECIPE, seed=9), INPUTS)
@@ -74,11 +81,19 @@ def test_another_recipe_or_input_is_refused_and_named(tmp_path: Path) -> None:
         Run.create(tmp_path, RECIPE, replace(INPUTS, texts=Source("x.txt", 3, 4, "dd")))
     with pytest.raises(RunError, match="--valid: none there"):
         Run.create(tmp_path, RECIPE, replace(INPUTS, valid=Source("v.tsv", 3, 4, "dd")))
-    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+
+
+def test_settings_of_steps_to_come_may_change(tmp_path: Path) -> None:
+    begun(tmp_path, "text", "embeddings", "mu1-0")
+    changed = recipe.override(RECIPE, ["training.clip=2.0", "dbae.lam=1.0"])
+    assert Run.create(tmp_path, changed, INPUTS).recipe == Run.open(tmp_path).recipe == changed
+    with pytest.raises(RunError, match=r"mu1\.steps.*\n.*mu1-0"):
+        Run.create(tmp_path, recipe.override(changed, ["mu1.steps=3"]), INPUTS)
 
 
 def test_what_adds_steps_or_acts_afterwards_may_change(tmp_path: Path) -> None:
-    Run.create(tmp_path, RECIPE, INPUTS)
+    begun(tmp_path, *keys())
     more = recipe.override(RECIPE, ["plan.iterations=4", "decoding.beam=2"])
     aligned = replace(INPUTS, aligned=Source("p.tsv", 3, 4, "dd"))
     Run.create(tmp_path, more, aligned, (2,))
