@@ -11,8 +11,8 @@ from nutgraf.backtranslation.run import Run
 from nutgraf.backtranslation.train import train
 from nutgraf.newswire import unaligned
 
+# On its own: the shipped recipes may change.
 RECIPE = """
-base = "quick"
 [text]
 texts_vocabulary = 300
 summaries_vocabulary = 200
@@ -23,6 +23,7 @@ procrustes_width = 8
 epochs = 1
 buckets = 500
 [pr_thr]
+eta = "auto"
 start_words = 50
 start_steps = 3
 iterations = 5
@@ -34,12 +35,13 @@ beam = 2
 words = 6
 steps = 12
 batch = 16
-shortlist = 0
 [mu1]
+eta = "auto"
 width = 16
 steps = 12
 batch = 32
 [seq2seq]
+copy = true
 width = 16
 encoder_layers = 2
 decoder_layers = 2
@@ -51,6 +53,9 @@ batch = 16
 validate_every = 5
 held_out = 10
 warmup = 2
+decay = true
+shortlist = 50
+patience = 0
 [generation]
 min_text_words = 4
 max_text_words = 12
@@ -60,6 +65,8 @@ limit = 100
 [decoding]
 beam = 2
 max_words = 10
+[plan]
+iterations = 2
 """
 
 
