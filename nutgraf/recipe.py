@@ -216,16 +216,16 @@ class Decoding:
     """How summaries are made for people and for ROUGE: beam search."""
 
     beam: int = 5
-    min_words: int = 4
+    min_words: int = 1  # 0: the summaries' mean length, rounded down; a text that is no longer than that may have less
     max_words: int = 20
     no_repeat: int = 3  # no n-gram of this length twice; 0: allowed
     length_penalty: float = 1.0  # scores are divided by length ** this
     batch: int = 64
 
     def __post_init__(self) -> None:
-        for name in ("beam", "batch", "min_words"):
+        for name in ("beam", "batch", "max_words"):
             _check(getattr(self, name) >= 1, f"decoding.{name}: at least 1")
-        _check(self.min_words <= self.max_words, "decoding.min_words: at most max_words")
+        _check(0 <= self.min_words <= self.max_words, "decoding.min_words: 0 (as the summaries) to max_words")
         _check(self.no_repeat >= 0, "decoding.no_repeat: 0 or more")
 
 

@@ -25,6 +25,7 @@ from nutgraf.progress import Report, silent
 from nutgraf.seq2seq.decoding import ConvDecoder
 from nutgraf.seq2seq.search import Beam, beam
 from nutgraf.seq2seq.storage import load as load_seq2seq
+from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import SPECIALS, UNK, Ids, Lexicon
 from nutgraf.text.prepare import Prepared
 from nutgraf.text.tokens import Tokenizer, detokenize
@@ -107,9 +108,10 @@ class Summarizer:
             model = _initial(load_initializer(name.removesuffix("-0"), folder))
         else:
             model = _searched(ConvDecoder(load_seq2seq(folder, device)), run.recipe.seq2seq.copy)
-        lexicon = Prepared.open(run.intact(TEXT)).lexicon
+        prepared = Prepared.open(run.intact(TEXT))
         longest = sys.maxsize if name.endswith("-0") else run.recipe.seq2seq.positions - 1
-        return cls(name, model, lexicon, run.recipe.text, run.recipe.decoding, longest)
+        decoding = usual_length(run.recipe.decoding, prepared.summaries)
+        return cls(name, model, prepared.lexicon, run.recipe.text, decoding, longest)
 
     @classmethod
     def lead(cls, words: int, text: recipes.Text) -> Summarizer:
@@ -139,12 +141,16 @@ class Summarizer:
             raise TypeError("expected a list of texts, not one string: write [text]")
         codec = Codec(self._lexicon, self._text.digits)
         sentences = [codec.encode(text, self._text.max_text_words) for text in texts]
-        places = [place for place, sentence in enumerate(sentences) if len(sentence)]
         decoding = self._bounds(max_words, min_words)
-        found = self._model([sentences[place] for place in places], decoding, report) if places else []
+        # A text that is no longer than a summary is not stretched to one, unless that was asked for.
+        enough = decoding.min_words if min_words is None else 0
+        long = [place for place, sentence in enumerate(sentences) if len(sentence) > enough]
+        short = [place for place, sentence in enumerate(sentences) if 0 < len(sentence) <= enough]
         result: list[list[str]] = [[] for _ in texts]
-        for place, words in zip(places, codec.decode(found), strict=True):
-            result[place] = words[: decoding.max_words]
+        for places, bounds in ((long, decoding), (short, replace(decoding, min_words=1))):
+            found = self._model([sentences[place] for place in places], bounds, report) if places else []
+            for place, words in zip(places, codec.decode(found), strict=True):
+                result[place] = words[: decoding.max_words]
         return result
 
     def _bounds(self, max_words: int | None, min_words: int | None) -> recipes.Decoding:
@@ -181,6 +187,13 @@ def located(path: Path, name: str | None) -> tuple[Run, str]:
         done = ", ".join(run.summarizers()) or "none yet"
         raise RunError(f"{path}: no summarizer {name} that is done. There are: {done}")
     return run, name
+
+
+def usual_length(decoding: recipes.Decoding, summaries: Corpus) -> recipes.Decoding:
+    """Put the summaries' mean length in the place of a minimum of 0: beam search alone ends too soon."""
+    if decoding.min_words or not len(summaries):
+        return replace(decoding, min_words=max(1, decoding.min_words))
+    return replace(decoding, min_words=min(decoding.max_words, max(1, int(summaries.lengths.mean()))))
 
 
 def _initial(apply: Callable[[Sequence[Ids]], list[Ids]]) -> Model:

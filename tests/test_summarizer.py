@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,9 @@ from nutgraf import recipe as recipes
 from nutgraf.backtranslation.run import Run
 from nutgraf.errors import InputError, RunError
 from nutgraf.progress import Report
-from nutgraf.summarizer import Summarizer
+from nutgraf.recipe import Decoding
+from nutgraf.summarizer import Summarizer, usual_length
+from nutgraf.text.corpus import Corpus as Words
 from nutgraf.text.lexicon import SPECIALS, UNK, Ids, Lexicon
 from nutgraf.text.reading import read_pairs
 from tests.tiny import Corpus
@@ -91,6 +94,19 @@ def test_a_summary_has_at_least_the_words_asked_for(finished: Run, corpus: Corpu
     assert all(len(words) == 7 for words in summarizer.words(texts, max_words=7, min_words=7))
     with pytest.raises(InputError, match="255"):
         summarizer(texts, max_words=500)
+
+
+def test_without_a_minimum_summaries_are_as_long_as_those_learned_from(finished: Run) -> None:
+    decoding = Decoding(min_words=0, max_words=6)
+    assert usual_length(decoding, Words.of([[3] * 4, [3] * 5, [3] * 5])).min_words == 4  # 14 / 3, rounded down
+    assert usual_length(decoding, Words.of([[3] * 9])).min_words == 6
+    assert usual_length(replace(decoding, min_words=2), Words.of([[3] * 9])).min_words == 2
+    summarizer = Summarizer.load(finished.folder, "mu1-2")
+    summarizer.decoding = replace(summarizer.decoding, min_words=5)
+    assert len(summarizer.words(["Ford profit misses estimates again on Tuesday"])[0]) >= 5
+    stretched = summarizer.words(["Profit misses"], min_words=5)[0]
+    assert len(stretched) >= 5
+    assert summarizer.words(["Profit misses"])[0] != stretched
 
 
 def test_the_best_is_loaded_where_none_is_named(finished: Run) -> None:
