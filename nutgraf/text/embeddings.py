@@ -1,4 +1,4 @@
-"""Word vectors: FastText skip-gram (gensim), jointly on both corpora or on one alone (Section 4.1 and the appendix).
+"""Word vectors: FastText skip-gram (gensim), jointly on both corpora or on one alone (Section 4 and the appendix).
 
 One thread, so that the same corpora, settings and seed give the same bytes. A word too rare for a vector of its own
 has the mean of its character n-grams' vectors; PAD, EOS and UNK, which are no words, have zeros. It saves nothing.

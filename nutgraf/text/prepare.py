@@ -1,7 +1,7 @@
 """From lines of text to what every later step reads: one lexicon and two memory-mapped corpora of word ids.
 
 Words are numbered as they come and renumbered by their frequency in both corpora at the end, so one pass over each is
-enough. Vocabularies of F and S apart, |V^F| and |V^S| (Section 4.1 and the appendix), and the joint one of the models
+enough. Vocabularies of F and S apart, |V^F| and |V^S| (Section 4 and the appendix), and the joint one of the models
 that copy, are cut from the counts. It does not read files (see reading) nor keep any text.
 """
 

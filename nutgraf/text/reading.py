@@ -1,6 +1,6 @@
 """Lines of UTF-8 text from plain files, .gz, .xz and standard input, read as a stream.
 
-One sequence a line (Section 4.1 of the paper). Only a line feed ends a line; control characters and unusual blanks
+One sequence a line (Section 4 of the paper). Only a line feed ends a line; control characters and unusual blanks
 become plain blanks; blank lines are skipped. Whatever cannot be read as text is an InputError that says where and what
 to do. It does not tokenise, and it never holds a file in memory.
 """

@@ -1,8 +1,8 @@
 """Words of raw English text, and the way back: detokenize(tokenize(line)) is the line again, nearly always.
 
-The paper takes its corpora tokenised (Section 4.1); users bring raw text, so this is ours. Each piece between blanks is
+The paper takes its corpora tokenised (Section 4); users bring raw text, so this is ours. Each piece between blanks is
 split on its own, by rules in the manner of Moses, so that a cache of pieces does most of the work: measured on newswire
-it is some tens of times faster than sacremoses and more exact on the way back. What differs from Moses:
+it is several times as fast as sacremoses and more exact on the way back. What differs from Moses:
 - quotation marks keep their direction (`` and '' for double, ` and ' for single ones), and so find their places again;
 - names such as AT&T, K+S and A/S stay whole, and HK$3 is HK$ and 3;
 - don't is do and n't.
