@@ -71,6 +71,7 @@ class PrThr:
 
     eta: float | str = 0.9  # a word farther than this from its nearest neighbour is skipped, or "auto"
     words: int = 12  # N
+    vector_epochs: int = 5  # of skip-gram on each corpus alone: poor vectors do not align
     start: str = "relaxation"  # the paper's convex relaxation, or "shared": the words that both corpora spell alike
     start_words: int = 2_500
     start_steps: int = 100
@@ -85,7 +86,7 @@ class PrThr:
         _check(
             self.eta == AUTO or (not isinstance(self.eta, str) and 0 < self.eta <= 2), 'pr-thr.eta: (0, 2] or "auto"'
         )
-        _check(self.words >= 1, "pr-thr.words: at least 1")
+        _check(self.words >= 1 and self.vector_epochs >= 1, "pr-thr.words, pr-thr.vector_epochs: at least 1")
         _check(self.start in ("relaxation", "shared"), 'pr-thr.start: "relaxation" or "shared"')
         _check(self.start_words >= 2 and self.words_aligned >= 2, "pr-thr.start_words, .words_aligned: at least 2")
         _check(self.epochs >= 0 and self.iterations >= 1, "pr-thr.epochs: 0 or more; pr-thr.iterations: at least 1")

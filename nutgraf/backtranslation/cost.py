@@ -66,8 +66,10 @@ def _seconds(step: Step, recipe: Recipe, sizes: Sizes) -> float:
             return sizes.aligned * (sizes.text_words + sizes.summary_words) / TOKENISED_WORDS
         case Kind.EMBEDDINGS:
             words = {JOINT: words_F + words_S, "embeddings-F": words_F, "embeddings-S": words_S}[step.name]
-            width = recipe.embeddings.width if step.name == JOINT else recipe.embeddings.procrustes_width
-            return words * recipe.embeddings.epochs * (0.4 + 0.6 * width / 128) / EMBEDDED_WORDS
+            joint = step.name == JOINT
+            width = recipe.embeddings.width if joint else recipe.embeddings.procrustes_width
+            epochs = recipe.embeddings.epochs if joint else recipe.pr_thr.vector_epochs
+            return words * epochs * (0.4 + 0.6 * width / 128) / EMBEDDED_WORDS
         case Kind.INITIALIZER:
             return _initializer(step.chain, recipe, sizes)
         case Kind.PAIRS:

@@ -24,7 +24,7 @@ from nutgraf import recipe as recipes
 from nutgraf.backtranslation import manifest as records
 from nutgraf.backtranslation.inputs import Inputs, Source
 from nutgraf.backtranslation.manifest import Manifest
-from nutgraf.backtranslation.plan import Kind, Step, in_order, make_plan
+from nutgraf.backtranslation.plan import OF_SUMMARIES, OF_TEXTS, Kind, Step, in_order, make_plan
 from nutgraf.errors import RunError
 
 FORMAT = 1
@@ -199,7 +199,10 @@ def is_locked(folder: Path) -> bool:
 
 
 def _slice(step: Step) -> tuple[str, ...]:
-    return (step.chain.replace("-", "_"),) if step.kind is Kind.INITIALIZER else _SECTIONS[step.kind]
+    if step.kind is Kind.INITIALIZER:
+        return (step.chain.replace("-", "_"),)
+    apart = ("pr_thr",) if step.name in (OF_TEXTS, OF_SUMMARIES) else ()
+    return (*_SECTIONS[step.kind], *apart)
 
 
 def _digests(step: Step, inputs: Inputs) -> list[str]:

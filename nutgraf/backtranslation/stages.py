@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -137,7 +137,9 @@ class Stages:
             OF_SUMMARIES: ([summaries], known["S"].ids),
         }[task.step.name]
         settings = self.recipe.embeddings
-        width = settings.width if task.step.name == JOINT else settings.procrustes_width
+        width = settings.width
+        if task.step.name != JOINT:
+            settings, width = replace(settings, epochs=self.recipe.pr_thr.vector_epochs), settings.procrustes_width
         lexicon, seed = self.prepared.lexicon, seed_of(task.key)
         vectors = train_embeddings(corpora, lexicon, ids, width, settings, seed, task.report)
         save_file({"ids": ids, "vectors": vectors}, task.folder / "vectors.safetensors")
