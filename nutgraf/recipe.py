@@ -217,7 +217,7 @@ class Decoding:
     """How summaries are made for people and for ROUGE: beam search."""
 
     beam: int = 5
-    min_words: int = 1  # 0: the summaries' mean length, rounded down; a text that is no longer than that may have less
+    min_words: int = 1  # 0: the summaries' mean length, rounded; a text that is no longer than that may have less
     max_words: int = 20
     no_repeat: int = 3  # no n-gram of this length twice; 0: allowed
     length_penalty: float = 1.0  # scores are divided by length ** this

@@ -193,7 +193,7 @@ def usual_length(decoding: recipes.Decoding, summaries: Corpus) -> recipes.Decod
     """Put the summaries' mean length in the place of a minimum of 0: beam search alone ends too soon."""
     if decoding.min_words or not len(summaries):
         return replace(decoding, min_words=max(1, decoding.min_words))
-    return replace(decoding, min_words=min(decoding.max_words, max(1, int(summaries.lengths.mean()))))
+    return replace(decoding, min_words=min(decoding.max_words, max(1, round(float(summaries.lengths.mean())))))
 
 
 def _initial(apply: Callable[[Sequence[Ids]], list[Ids]]) -> Model:

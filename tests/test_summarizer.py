@@ -98,7 +98,7 @@ def test_a_summary_has_at_least_the_words_asked_for(finished: Run, corpus: Corpu
 
 def test_without_a_minimum_summaries_are_as_long_as_those_learned_from(finished: Run) -> None:
     decoding = Decoding(min_words=0, max_words=6)
-    assert usual_length(decoding, Words.of([[3] * 4, [3] * 5, [3] * 5])).min_words == 4  # 14 / 3, rounded down
+    assert usual_length(decoding, Words.of([[3] * 4, [3] * 5, [3] * 5])).min_words == 5  # 14 / 3, rounded
     assert usual_length(decoding, Words.of([[3] * 9])).min_words == 6
     assert usual_length(replace(decoding, min_words=2), Words.of([[3] * 9])).min_words == 2
     summarizer = Summarizer.load(finished.folder, "mu1-2")
