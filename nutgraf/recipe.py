@@ -72,6 +72,7 @@ class PrThr:
     eta: float | str = 0.9  # a word farther than this from its nearest neighbour is skipped, or "auto"
     words: int = 12  # N
     vector_epochs: int = 5  # of skip-gram on each corpus alone: poor vectors do not align
+    vector_words: int = 3_000_000  # a corpus is read as often as it takes to read so many words
     start: str = "relaxation"  # the paper's convex relaxation, or "shared": the words that both corpora spell alike
     start_words: int = 2_500
     start_steps: int = 100
@@ -87,12 +88,17 @@ class PrThr:
             self.eta == AUTO or (not isinstance(self.eta, str) and 0 < self.eta <= 2), 'pr-thr.eta: (0, 2] or "auto"'
         )
         _check(self.words >= 1 and self.vector_epochs >= 1, "pr-thr.words, pr-thr.vector_epochs: at least 1")
+        _check(self.vector_words >= 0, "pr-thr.vector_words: 0 or more")
         _check(self.start in ("relaxation", "shared"), 'pr-thr.start: "relaxation" or "shared"')
         _check(self.start_words >= 2 and self.words_aligned >= 2, "pr-thr.start_words, .words_aligned: at least 2")
         _check(self.epochs >= 0 and self.iterations >= 1, "pr-thr.epochs: 0 or more; pr-thr.iterations: at least 1")
         _check(self.batch >= 2, "pr-thr.batch: at least 2")
         _check(self.learning_rate > 0, "pr-thr.learning_rate: above 0")
         _check(self.regularisation > 0, "pr-thr.regularisation: above 0")
+
+    def epochs_for(self, words: int) -> int:
+        """Return how often a corpus of so many words is read for its vectors."""
+        return max(self.vector_epochs, -(-self.vector_words // max(1, words)))
 
 
 @dataclass(frozen=True)

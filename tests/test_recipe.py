@@ -163,3 +163,8 @@ def test_recipes_that_are_not_there_or_not_text(tmp_path: Path) -> None:
 def test_a_recipe_cannot_be_changed() -> None:
     with pytest.raises(FrozenInstanceError):
         Recipe().seed = 2  # type: ignore[misc]
+
+
+def test_small_corpora_are_read_more_often_for_their_vectors() -> None:
+    settings = recipe.PrThr(vector_epochs=4, vector_words=1_000)
+    assert [settings.epochs_for(words) for words in (0, 90, 500)] == [1_000, 12, 4]

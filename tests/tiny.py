@@ -23,6 +23,8 @@ procrustes_width = 8
 epochs = 1
 buckets = 500
 [pr_thr]
+vector_epochs = 1
+vector_words = 0
 eta = "auto"
 start_words = 50
 start_steps = 3

@@ -68,7 +68,7 @@ def _seconds(step: Step, recipe: Recipe, sizes: Sizes) -> float:
             words = {JOINT: words_F + words_S, "embeddings-F": words_F, "embeddings-S": words_S}[step.name]
             joint = step.name == JOINT
             width = recipe.embeddings.width if joint else recipe.embeddings.procrustes_width
-            epochs = recipe.embeddings.epochs if joint else recipe.pr_thr.vector_epochs
+            epochs = recipe.embeddings.epochs if joint else recipe.pr_thr.epochs_for(int(words))
             return words * epochs * (0.4 + 0.6 * width / 128) / EMBEDDED_WORDS
         case Kind.INITIALIZER:
             return _initializer(step.chain, recipe, sizes)

@@ -139,7 +139,8 @@ class Stages:
         settings = self.recipe.embeddings
         width = settings.width
         if task.step.name != JOINT:
-            settings, width = replace(settings, epochs=self.recipe.pr_thr.vector_epochs), settings.procrustes_width
+            epochs = self.recipe.pr_thr.epochs_for(len(corpora[0].tokens))
+            settings, width = replace(settings, epochs=epochs), settings.procrustes_width
         lexicon, seed = self.prepared.lexicon, seed_of(task.key)
         vectors = train_embeddings(corpora, lexicon, ids, width, settings, seed, task.report)
         save_file({"ids": ids, "vectors": vectors}, task.folder / "vectors.safetensors")
