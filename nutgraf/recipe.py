@@ -179,7 +179,6 @@ class Training:
     warmup: int = 0  # steps of linear rise
     decay: bool = False  # then a linear fall to a tenth over the step budget
     clip: float = 0.1
-    smoothing: float = 0.0  # label smoothing over the vocabulary
     shortlist: int = 0  # sampled words of the output layer; 0: the full softmax
     held_out: int = 1_000  # artificial pairs kept apart for the held-out loss
     validate_every: int = 2_000
@@ -192,7 +191,6 @@ class Training:
             _check(getattr(self, name) >= 0, f"training.{name}: 0 or more")
         _check(self.learning_rate > 0, "training.learning_rate: above 0")
         _check(self.clip > 0, "training.clip: above 0")
-        _check(0 <= self.smoothing < 1, "training.smoothing: [0, 1)")
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,6 @@ def test_unknown_keys_and_wrong_types_are_named(toml: str, message: str) -> None
         "training.learning_rate=-1e-3",
         "training.learning_rate=nan",
         "training.clip=0",
-        "training.smoothing=1",
         "training.patience=-1",
         "generation.min_text_words=61",
         "generation.min_summary_words=13",
