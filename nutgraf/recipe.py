@@ -174,23 +174,30 @@ class Training:
     steps: int = 200_000
     expander_steps: int = 200_000
     all_steps: int = 200_000  # for the summarizers of the three chains' pairs together
+    tuning_steps: int = 200_000  # for models that go on from an earlier one
+    tuning_rate: float = 1e-4  # their learning rate
     batch: int = 64
     learning_rate: float = 5e-4
     warmup: int = 0  # steps of linear rise
     decay: bool = False  # then a linear fall to a tenth over the step budget
     clip: float = 0.1
     shortlist: int = 0  # sampled words of the output layer; 0: the full softmax
+    told: float = (
+        0.0  # a summarizer learns from artificial texts that say at least this share of their summary, in order
+    )
     held_out: int = 1_000  # artificial pairs kept apart for the held-out loss
     validate_every: int = 2_000
     patience: int = 5  # validations without progress before it stops; 0: never
 
     def __post_init__(self) -> None:
-        for name in ("steps", "expander_steps", "all_steps", "batch", "validate_every"):
+        for name in ("steps", "expander_steps", "all_steps", "tuning_steps", "batch", "validate_every"):
             _check(getattr(self, name) >= 1, f"training.{name}: at least 1")
         for name in ("warmup", "shortlist", "held_out", "patience"):
             _check(getattr(self, name) >= 0, f"training.{name}: 0 or more")
-        _check(self.learning_rate > 0, "training.learning_rate: above 0")
+        for name in ("learning_rate", "tuning_rate"):
+            _check(getattr(self, name) > 0, f"training.{name}: above 0")
         _check(self.clip > 0, "training.clip: above 0")
+        _check(0 <= self.told < 1, "training.told: [0, 1)")
 
 
 @dataclass(frozen=True)
@@ -204,12 +211,14 @@ class Generation:
     max_summary_words: int = 12
     batch: int = 256
     chunk: int = 4_096  # sentences a file: what a kill can cost
-    limit: int = 0  # at most so many sentences of the real corpus (0: all)
+    limit: int = 0  # at most so many sentences of the real corpus a chain, others for each (0: all)
+    repeatable: int = 0  # words that an artificial text may say twice: so many of the most frequent ones (0: all)
 
     def __post_init__(self) -> None:
         for name in ("top_k", "batch", "chunk", "min_summary_words", "min_text_words"):
             _check(getattr(self, name) >= 1, f"generation.{name}: at least 1")
         _check(self.limit >= 0, "generation.limit: 0 (all) or more")
+        _check(self.repeatable == 0 or self.repeatable >= 10, "generation.repeatable: 0 (all words), or 10 or more")
         _check(self.min_text_words <= self.max_text_words, "generation.min_text_words: at most max_text_words")
         _check(
             self.min_summary_words <= self.max_summary_words, "generation.min_summary_words: at most max_summary_words"
@@ -241,6 +250,7 @@ class Plan:
     initializers: tuple[str, ...] = INITIALIZERS
     iterations: int = 6  # the last summarizers are x-<iterations>; even
     together: bool = True  # all-2, all-4 ... from the pairs of all chains
+    warm: bool = False  # one expander before the chains part, and models that go on from earlier ones
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.initializers if name not in INITIALIZERS]

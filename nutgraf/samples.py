@@ -69,12 +69,15 @@ def samples(
 
 def _done(run: Run, kind: Kind) -> list[str]:
     """Return the expanders, or their pairs, that are done: by chain, then by iteration."""
+    order = list(run.recipe.plan.initializers)
     wanted = [
         step
         for step in run.plan()
-        if step.kind is kind and step.iteration % 2 and (run.step_folder(step.name) / MANIFEST).exists()
+        if step.kind is kind
+        and step.chain in order
+        and step.iteration % 2
+        and (run.step_folder(step.name) / MANIFEST).exists()
     ]
-    order = list(run.recipe.plan.initializers)
     return [step.name for step in sorted(wanted, key=lambda step: (order.index(step.chain), step.iteration))]
 
 
@@ -87,7 +90,7 @@ def _kept(run: Run, prepared: Prepared, codec: Codec, count: int) -> list[Sample
             _text(codec, prepared.summaries[place]),
             tuple((name, _text(codec, corpus[place])) for name, corpus in made if place < len(corpus)),
         )
-        for place in range(min(count, len(prepared.summaries)) if made else 0)
+        for place in range(min(count, pairs.COMMON, len(prepared.summaries)) if made else 0)
     ]
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from nutgraf.backtranslation.engine import Event, Listener, unheard
 from nutgraf.backtranslation.run import Run
-from nutgraf.backtranslation.train import train
 from nutgraf.newswire import unaligned
+from nutgraf.training import train
 
 # On its own: the shipped recipes may change.
 RECIPE = """
@@ -51,6 +51,7 @@ decoder_layers = 2
 steps = 12
 expander_steps = 12
 all_steps = 12
+tuning_steps = 12
 batch = 16
 validate_every = 5
 held_out = 10
@@ -64,11 +65,13 @@ max_text_words = 12
 batch = 32
 chunk = 40
 limit = 100
+repeatable = 20
 [decoding]
 beam = 2
 max_words = 10
 [plan]
 iterations = 2
+warm = true
 """
 
 

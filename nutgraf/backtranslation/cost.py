@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nutgraf.backtranslation.inputs import Inputs
-from nutgraf.backtranslation.plan import ALL, JOINT, SUPERVISED, Kind, Step
+from nutgraf.backtranslation.plan import JOINT, Kind, Step, training_steps
 from nutgraf.recipe import Recipe
 
 # Measured with one thread, all of them.
@@ -118,9 +118,7 @@ def _training(step: Step, recipe: Recipe, sizes: Sizes) -> float:
     lengths = (sizes.text_words, sizes.summary_words)
     source, target = reversed(lengths) if step.kind is Kind.EXPANDER else lengths
     settings = recipe.training
-    steps = settings.expander_steps if step.kind is Kind.EXPANDER else settings.steps
-    if step.chain in (ALL, SUPERVISED) and not step.aligned_limit:
-        steps = settings.all_steps
+    steps = training_steps(step, settings)
     return steps * settings.batch * 3 * forward(recipe, source, target, settings.shortlist) / TRAINING_FLOPS
 
 

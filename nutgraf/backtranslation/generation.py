@@ -33,7 +33,9 @@ def sampler(decoder: ConvDecoder, settings: recipe.Generation, expands: bool, fu
     )
     stop = full_stop if expands else NONE
     # A model that copies has a better way to write a word that it does not know than UNK.
-    sampling = Sampling(settings.top_k, *bounds, settings.batch, stop, unk=not decoder.model.settings.copy)
+    unk = not decoder.model.settings.copy
+    repeatable = settings.repeatable if expands else 0
+    sampling = Sampling(settings.top_k, *bounds, settings.batch, stop, unk, repeatable)
 
     def apply(sentences: Sequence[Ids], start: int) -> list[Ids]:
         drawn = sample(decoder, sentences, sampling, generator_of(key, start))

@@ -5,6 +5,9 @@ x-2 (summarizer) and so on; all-2, all-4 ... are trained from the pairs of all c
 them stand `seq2seq`, trained on aligned pairs for comparison, and rows such as `all-2+10000`, the best unsupervised
 summarizer fine-tuned on so many aligned pairs.
 
+With `plan.warm` (not in the paper) fewer models start from nothing: one expander, all-1, is trained on the pairs of all
+initializers, and each x-1 goes on from it; x-3 goes on from x-1, x-4 from x-2, and all-2 from the first chain's x-2.
+
 This module names steps and what each needs; it runs nothing and reads nothing.
 """
 
@@ -48,6 +51,7 @@ class Step:
     needs: tuple[str, ...] = ()
     chain: str = ""  # pr-thr, dbae, mu1, all or seq2seq
     iteration: int = 0
+    start: str = ""  # the model that it goes on from; none: random weights
     aligned_limit: int = 0  # fine-tuned on so many aligned pairs
 
     @property
@@ -64,16 +68,23 @@ class Step:
 def make_plan(settings: recipe.Plan, aligned: bool = False, aligned_limits: Sequence[int] = ()) -> tuple[Step, ...]:
     """Return all steps, each after what it needs, so that one whole chain is usable early."""
     chains = [name for name in ORDER if name in settings.initializers]
+    several = len(chains) > 1
     steps = [Step(TEXT, Kind.TEXT), Step(JOINT, Kind.EMBEDDINGS, (TEXT,))]
     for chain in chains if settings.iterations == 0 else ():
         steps += _initial(chain)
     for iteration in range(2, settings.iterations + 1, 2):
+        common = f"{ALL}-1" if settings.warm and several and iteration == 2 else ""
         for chain in chains:
             steps += _initial(chain) if iteration == 2 else []
-            steps += _loop(chain, iteration)
-        if settings.together and len(chains) > 1:
-            pairs = tuple(f"{chain}-{iteration - 1}.pairs" for chain in settings.initializers)
-            steps.append(Step(f"{ALL}-{iteration}", Kind.SUMMARIZER, (TEXT, JOINT, *pairs), ALL, iteration))
+            steps += [_pairs(chain, iteration - 2), *(() if common else _loop(chain, iteration, settings.warm))]
+        if common:
+            steps.append(_trained(common, Kind.EXPANDER, [f"{chain}-0.pairs" for chain in chains]))
+            for chain in chains:
+                steps += _loop(chain, iteration, settings.warm, common)
+        if settings.together and several:
+            pairs = [f"{chain}-{iteration - 1}.pairs" for chain in settings.initializers]
+            start = "" if not settings.warm else f"{chains[0]}-2" if iteration == 2 else f"{ALL}-{iteration - 2}"
+            steps.append(_trained(f"{ALL}-{iteration}", Kind.SUMMARIZER, pairs, start))
     return (*steps, *(_supervised(steps, aligned_limits) if aligned else ()))
 
 
@@ -85,14 +96,25 @@ def _initial(chain: str) -> list[Step]:
     return [Step(name, Kind.INITIALIZER, (TEXT, JOINT), chain)]
 
 
-def _loop(chain: str, iteration: int) -> list[Step]:
-    """Return one loop of back-translation: x-(i-2) -> pairs -> x-(i-1) -> pairs -> x-i."""
+def _pairs(chain: str, iteration: int) -> Step:
+    name = f"{chain}-{iteration}"
+    return Step(f"{name}.pairs", Kind.PAIRS, (TEXT, name), chain, iteration)
+
+
+def _trained(name: str, kind: Kind, pairs: Sequence[str], start: str = "") -> Step:
+    """Return the training of a seq2seq model on artificial pairs."""
+    chain, _, iteration = name.rpartition("-")
+    return Step(name, kind, (TEXT, JOINT, *pairs, *([start] if start else [])), chain, int(iteration), start)
+
+
+def _loop(chain: str, iteration: int, warm: bool, common: str = "") -> list[Step]:
+    """Return one loop of back-translation: x-(i-2).pairs -> x-(i-1) -> its pairs -> x-i."""
     last, expander, summarizer = (f"{chain}-{i}" for i in (iteration - 2, iteration - 1, iteration))
+    again = warm and iteration > 2
     return [
-        Step(f"{last}.pairs", Kind.PAIRS, (TEXT, last), chain, iteration - 2),
-        Step(expander, Kind.EXPANDER, (TEXT, JOINT, f"{last}.pairs"), chain, iteration - 1),
-        Step(f"{expander}.pairs", Kind.PAIRS, (TEXT, expander), chain, iteration - 1),
-        Step(summarizer, Kind.SUMMARIZER, (TEXT, JOINT, f"{expander}.pairs"), chain, iteration),
+        _trained(expander, Kind.EXPANDER, [f"{last}.pairs"], f"{chain}-{iteration - 3}" if again else common),
+        _pairs(chain, iteration - 1),
+        _trained(summarizer, Kind.SUMMARIZER, [f"{expander}.pairs"], last if again else ""),
     ]
 
 
@@ -108,7 +130,7 @@ def _supervised(steps: Sequence[Step], limits: Sequence[int]) -> list[Step]:
         base = next(step for step in steps if step.name == start)
         for limit in limits:
             needs = (TEXT, start, ALIGNED)
-            rows.append(Step(f"{start}+{limit}", Kind.SUMMARIZER, needs, base.chain, base.iteration, limit))
+            rows.append(Step(f"{start}+{limit}", Kind.SUMMARIZER, needs, base.chain, base.iteration, start, limit))
     return rows
 
 
@@ -144,6 +166,15 @@ def best(names: Iterable[str]) -> str | None:
         return together[-1]
     preference = {chain: -i for i, chain in enumerate(ORDER)}
     return max(found, key=lambda item: (item[2], preference[item[1]]))[0] if found else None
+
+
+def training_steps(step: Step, settings: recipe.Training) -> int:
+    """Return how many steps a seq2seq model is trained for."""
+    if step.chain in (ALL, SUPERVISED) and step.kind is Kind.SUMMARIZER and not step.aligned_limit:
+        return settings.all_steps
+    if step.start:
+        return settings.tuning_steps
+    return settings.expander_steps if step.kind is Kind.EXPANDER else settings.steps
 
 
 def needed(steps: Sequence[Step], names: Sequence[str]) -> tuple[Step, ...]:

@@ -23,14 +23,13 @@ from nutgraf.backtranslation.hardware import Hardware
 from nutgraf.backtranslation.inputs import Source
 from nutgraf.backtranslation.plan import (
     ALIGNED,
-    ALL,
     JOINT,
     OF_SUMMARIES,
     OF_TEXTS,
-    SUPERVISED,
     TEXT,
     Kind,
     Step,
+    training_steps,
 )
 from nutgraf.backtranslation.run import Run
 from nutgraf.initial import dbae, moments, procrustes, thresholds
@@ -203,12 +202,15 @@ class Stages:
 
     def _pairs(self, task: Task) -> None:
         """Apply x-i to the real corpus of its inputs: a summarizer to D^F, an expander to D^S."""
-        settings = self.recipe.generation
         expands = task.step.iteration % 2 == 1
-        real = self.prepared.summaries if expands else self.prepared.texts
+        real = self._share(task.step.chain, of_texts=not expands)
         name = task.step.name.removesuffix(".pairs")
         apply = self._sampler(name, expands, task.key) if task.step.iteration else self._initial(name)
-        pairs.generate(real, settings.limit, apply, settings.chunk, task.work, task.folder, task.report)
+        pairs.generate(real, apply, self.recipe.generation.chunk, task.work, task.folder, task.report)
+
+    def _share(self, chain: str, of_texts: bool) -> Corpus:
+        real = self.prepared.texts if of_texts else self.prepared.summaries
+        return pairs.share(real, self.recipe.generation.limit, chain)
 
     def _initial(self, name: str) -> pairs.Apply:
         model = initializers.load_initializer(name.removesuffix("-0"), self.run.step_folder(name))
@@ -222,13 +224,15 @@ class Stages:
         """f^{i+1}_{A->B} = S(D^i_{A'->B}): train the next model on artificial inputs and real outputs (Eq. 3)."""
         data = self._training_set(task.step)
         model = self._untrained(task).to(self.hardware.device)
-        steps = self._steps(task.step, len(data.sources))
+        settings = self.recipe.training
+        if task.step.start:
+            settings = replace(settings, learning_rate=settings.tuning_rate)
         history = learn(
             model,
             data.sources,
             data.targets,
-            self.recipe.training,
-            steps,
+            settings,
+            self._steps(task.step, len(data.sources)),
             task.key,
             task.work / "checkpoint",
             task.report,
@@ -242,14 +246,19 @@ class Stages:
             sides = [Corpus.open(folder, "texts"), Corpus.open(folder, "summaries")]
             chosen = np.arange(min(step.aligned_limit or len(sides[0]), len(sides[0])))
             return pairs.TrainingSet(pairs.taken(sides[0], chosen), pairs.taken(sides[1], chosen))
-        real = self.prepared.texts if step.kind is Kind.EXPANDER else self.prepared.summaries
-        return pairs.union([(Corpus.open(self.run.step_folder(name), pairs.NAME), real) for name in step.pairs])
+        expands = step.kind is Kind.EXPANDER
+        return pairs.union(
+            [
+                (Corpus.open(self.run.step_folder(name), pairs.NAME), self._share(name.rpartition("-")[0], expands))
+                for name in step.pairs
+            ],
+            0.0 if expands else self.recipe.training.told,
+        )
 
     def _untrained(self, task: Task) -> Seq2seq:
-        """Return a model to train: a new one, or the one that is to be fine-tuned."""
-        if task.step.aligned_limit:
-            base = task.step.name.rpartition("+")[0]
-            return storage.load(self.run.step_folder(base), self.hardware.device)
+        """Return a model to train: a new one, or the one that it goes on from."""
+        if task.step.start:
+            return storage.load(self.run.step_folder(task.step.start), self.hardware.device)
         settings = self.recipe.seq2seq
         sides = ("S", "F") if task.step.kind is Kind.EXPANDER else ("F", "S")
         source, target = (self.vocabularies["joint" if settings.copy else side] for side in sides)
@@ -257,12 +266,10 @@ class Stages:
         return Seq2seq(source, target, settings, *vectors, generator_of(task.key, "weights"))
 
     def _steps(self, step: Step, examples: int) -> int:
-        settings = self.recipe.training
+        steps = training_steps(step, self.recipe.training)
         if step.aligned_limit:
-            return min(settings.steps, FINE_TUNING_EPOCHS * examples // settings.batch + 1)
-        if step.chain in (ALL, SUPERVISED):
-            return settings.all_steps
-        return settings.expander_steps if step.kind is Kind.EXPANDER else settings.steps
+            return min(steps, FINE_TUNING_EPOCHS * examples // self.recipe.training.batch + 1)
+        return steps
 
 
 def _save_history(history: Sequence[Point], folder: Path) -> None:

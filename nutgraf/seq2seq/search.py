@@ -43,7 +43,10 @@ class Decoder(Protocol):
 
 @dataclass(frozen=True)
 class Sampling:
-    """Top-k sampling. `stop` is a word that ends a sentence besides EOS, and is kept (-1: none)."""
+    """Top-k sampling. `stop` is a word that ends a sentence besides EOS, and is kept (-1: none).
+
+    Only the first `repeatable` columns, the most frequent words, may come more than once in a sentence (0: all may).
+    """
 
     top_k: int
     min_words: int
@@ -51,6 +54,7 @@ class Sampling:
     batch: int
     stop: int = -1
     unk: bool = True
+    repeatable: int = 0
 
 
 @dataclass(frozen=True)
@@ -89,11 +93,16 @@ def _sample_batch(decoding: Decoding, n: int, settings: Sampling, generator: tor
     alive = torch.arange(n)
     words = torch.full((n,), EOS)
     ended = torch.zeros(n, dtype=torch.bool)
+    said = torch.full((n, settings.max_words), PAD)  # columns that may not come again
     for length in range(settings.max_words):
         scores = _allowed(decoding.step(words), length, settings.min_words, settings.unk)
+        if settings.repeatable:
+            scores.scatter_(1, said[:, :length].to(scores.device), NEVER)
         best, columns = scores.topk(min(settings.top_k, scores.shape[1]), dim=1)
         choice = torch.multinomial(best.softmax(1).cpu(), 1, generator=generator).to(columns.device)
-        words = decoding.words(torch.arange(len(alive))[:, None], columns.gather(1, choice)).squeeze(1)
+        chosen = columns.gather(1, choice)
+        said[:, length] = torch.where(chosen < settings.repeatable, PAD, chosen).squeeze(1)
+        words = decoding.words(torch.arange(len(alive))[:, None], chosen).squeeze(1)
         drawn[alive[~ended].numpy(), length] = words[~ended].cpu().numpy()
         ended |= ((words == EOS) | (words == settings.stop)).cpu()
         if ended.all():
@@ -102,7 +111,7 @@ def _sample_batch(decoding: Decoding, n: int, settings: Sampling, generator: tor
         if ended.float().mean() > 0.2:
             stay = (~ended).nonzero().squeeze(1)
             decoding.select(stay)
-            alive, words, ended = alive[stay], words[stay], ended[stay]
+            alive, words, ended, said = alive[stay], words[stay], ended[stay], said[stay]
     return [_cut(row) for row in drawn]
 
 

@@ -22,14 +22,15 @@ MOMENTS = (
     ("embeddings", 1),
     ("mu1-0", 5),
     ("mu1-0.pairs", 3),
-    ("mu1-1", 4),
-    ("mu1-1", 9),
-    ("mu1-1.pairs", 1),
-    ("mu1-1.pairs", 4),
-    ("mu1-2", 7),
     ("dbae-0", 6),
     ("dbae-0.pairs", 2),
     ("pr-thr-0", 2),
+    ("all-1", 4),
+    ("all-1", 9),
+    ("mu1-1", 5),
+    ("mu1-1.pairs", 1),
+    ("mu1-1.pairs", 4),
+    ("mu1-2", 7),
     ("all-2", 12),
 )
 # Files that are written, but not yet in place.
@@ -78,7 +79,7 @@ def live(corpus: Corpus, out: Path, moment: tuple[str, int] | str | None) -> int
 
 def main() -> None:
     corpus, out = Corpus(Path(sys.argv[1])), Path(sys.argv[2])
-    for moment in (*MOMENTS[:3], WRITES[0], *MOMENTS[3:11], *WRITES[1:], *MOMENTS[11:]):
+    for moment in (*MOMENTS[:3], WRITES[0], *MOMENTS[3:-1], *WRITES[1:], MOMENTS[-1]):
         assert live(corpus, out, moment) == -signal.SIGKILL, moment
     assert live(corpus, out, None) == 0
 

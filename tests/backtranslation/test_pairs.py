@@ -1,10 +1,11 @@
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from nutgraf.backtranslation.pairs import cleaned, generate, joined, taken, union
+from nutgraf.backtranslation.pairs import cleaned, generate, joined, share, taken, told, union
 from nutgraf.progress import silent
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import UNK, Ids
@@ -18,7 +19,7 @@ def test_eq_2_pairs_are_f_of_each_real_sentence_in_order(tmp_path: Path) -> None
     def first_word_twice(sentences: Sequence[Ids], start: int) -> list[Ids]:
         return [np.repeat(sentence[:1], 2) for sentence in sentences]
 
-    generate(real, 0, first_word_twice, 2, tmp_path, tmp_path, silent)
+    generate(real, first_word_twice, 2, tmp_path, tmp_path, silent)
     made = Corpus.open(tmp_path, "artificial")
     assert [list(words) for words in made] == [[3, 3], [6, 6], [7, 7]]
 
@@ -34,8 +35,8 @@ def test_chunks_that_are_there_are_not_made_again(tmp_path: Path) -> None:
         return [sentence + 100 * start for sentence in sentences]
 
     with pytest.raises(KeyboardInterrupt):
-        generate(real, 0, make, 4, tmp_path, tmp_path, silent)
-    generate(real, 0, make, 4, tmp_path, tmp_path, silent)
+        generate(real, make, 4, tmp_path, tmp_path, silent)
+    generate(real, make, 4, tmp_path, tmp_path, silent)
     assert calls == [0, 4, 8, 8]
     assert [int(words[0]) for words in Corpus.open(tmp_path, "artificial")] == [
         *range(3, 7),
@@ -44,14 +45,37 @@ def test_chunks_that_are_there_are_not_made_again(tmp_path: Path) -> None:
     ]
 
 
-def test_limit_takes_the_first_sentences_and_empty_ones_keep_their_place(tmp_path: Path) -> None:
-    real = Corpus.of([[3], [4, 4], [5], [6]])
-    generate(real, 3, lambda s, _: [x[1:] for x in s], 2, tmp_path, tmp_path, silent)
+def test_each_chain_has_its_own_share_but_for_the_first_few() -> None:
+    real = Corpus.of([[i] for i in range(100)])
+    shares = [[int(words[0]) for words in share(real, 30, chain)] for chain in ("pr-thr", "dbae", "mu1")]
+    assert [part[:20] for part in shares] == [list(range(20))] * 3
+    assert [part[20:] for part in shares] == [list(range(20, 30)), list(range(50, 60)), [*range(80, 90)]]
+    assert [len(share(real, limit, "mu1")) for limit in (0, 5, 99, 100, 200)] == [100, 5, 99, 100, 100]
+    assert len({int(words[0]) for words in share(real, 99, "mu1")}) == 99
+
+
+def test_sentences_that_came_out_empty_keep_their_place_and_are_not_learned(tmp_path: Path) -> None:
+    real = Corpus.of([[3], [4, 4], [5]])
+    generate(real, lambda s, _: [x[1:] for x in s], 2, tmp_path, tmp_path, silent)
     made = Corpus.open(tmp_path, "artificial")
     assert [list(words) for words in made] == [[], [4], []]
     pairs = union([(made, real)])
     assert [list(words) for words in pairs.sources] == [[4]]
     assert [list(words) for words in pairs.targets] == [[4, 4]]
+
+
+def test_how_much_of_a_summary_a_text_says_in_order() -> None:
+    summaries = Corpus.of([[5, 6, 7, 8], [5, 6, 7, 8], [5, 6], [UNK, 5]])
+    texts = Corpus.of([[9, 5, 9, 7, 8], [8, 7, 6, 5], [5, 6, 5, 6], [UNK, 9]])
+    assert told(texts, summaries).tolist() == [0.75, 0.25, 1.0, 0.0]
+    assert [list(words) for words in union([(texts, summaries)], 0.5).targets] == [[5, 6, 7, 8], [5, 6]]
+    rng = np.random.default_rng(0)
+    sides = [[rng.integers(3, 9, rng.integers(1, 9)) for _ in range(200)] for _ in range(2)]
+    found = told(Corpus.of(sides[0]), Corpus.of(sides[1]))
+    for share_told, text, summary in zip(found, *sides, strict=True):
+        subsequences = (s for n in range(len(summary) + 1) for s in combinations(summary.tolist(), n))
+        most = max(len(s) for s in subsequences if s in set(combinations(text.tolist(), len(s))))
+        assert share_told == most / len(summary)
 
 
 @pytest.mark.parametrize(

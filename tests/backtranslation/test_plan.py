@@ -1,8 +1,8 @@
 import pytest
 
-from nutgraf.backtranslation.plan import Kind, best, in_order, make_plan, needed
+from nutgraf.backtranslation.plan import Kind, best, in_order, make_plan, needed, training_steps
 from nutgraf.errors import RecipeError, RunError
-from nutgraf.recipe import Plan
+from nutgraf.recipe import Plan, Training
 
 
 def names(plan: Plan, aligned: bool = False, limits: tuple[int, ...] = ()) -> list[str]:
@@ -32,6 +32,33 @@ def test_all_is_trained_from_the_pairs_of_the_three_expanders_and_nothing_from_a
     assert not any(need.startswith("all") for step in steps.values() for need in step.needs)
 
 
+def test_warm_chains_part_after_a_common_expander_and_go_on_from_their_own_models() -> None:
+    steps = {step.name: step for step in make_plan(Plan(iterations=4, warm=True), aligned=True, aligned_limits=(10,))}
+    assert set(steps["all-1"].pairs) == {"pr-thr-0.pairs", "dbae-0.pairs", "mu1-0.pairs"}
+    starts = {name: step.start for name, step in steps.items() if step.start}
+    chains = ("pr-thr", "dbae", "mu1")
+    assert starts == {
+        **{f"{chain}-1": "all-1" for chain in chains},
+        **{f"{chain}-{i}": f"{chain}-{i - 2}" for chain in chains for i in (3, 4)},
+        "all-2": "mu1-2",
+        "all-4": "all-2",
+        "all-4+10": "all-4",
+    }
+    assert all(start in steps[name].needs for name, start in starts.items())
+    assert "all-1" not in names(Plan(("mu1",), 4, warm=True))
+    assert not any(step.start for step in make_plan(Plan(iterations=6)))
+
+
+def test_steps_by_kind_of_training() -> None:
+    settings = Training(steps=1, expander_steps=2, all_steps=3, tuning_steps=4)
+    steps = make_plan(Plan(iterations=4, warm=True), aligned=True, aligned_limits=(10,))
+    found = {
+        step.name: training_steps(step, settings) for step in steps if step.kind in (Kind.EXPANDER, Kind.SUMMARIZER)
+    }
+    expected = {"all-1": 2, "mu1-1": 4, "mu1-2": 1, "mu1-3": 4, "mu1-4": 4, "all-2": 3, "seq2seq": 3, "all-4+10": 4}
+    assert {name: found[name] for name in expected} == expected
+
+
 def test_odd_iterations_expand_and_even_ones_summarize() -> None:
     for step in make_plan(Plan(iterations=6)):
         if step.kind is Kind.EXPANDER:
@@ -42,7 +69,13 @@ def test_odd_iterations_expand_and_even_ones_summarize() -> None:
 
 
 def test_every_step_comes_after_its_needs() -> None:
-    for plan in (Plan(iterations=0), Plan(iterations=2), Plan(("dbae", "mu1"), 6), Plan(iterations=6, together=False)):
+    for plan in (
+        Plan(iterations=0),
+        Plan(iterations=2),
+        Plan(iterations=6, warm=True),
+        Plan(("dbae", "mu1"), 6),
+        Plan(iterations=6, together=False),
+    ):
         seen: set[str] = set()
         for step in make_plan(plan, aligned=plan.iterations > 0, aligned_limits=(10,) if plan.iterations else ()):
             assert set(step.needs) <= seen

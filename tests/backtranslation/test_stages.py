@@ -1,12 +1,13 @@
 """What the models of a run are trained on: artificial inputs, real outputs."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import torch
 
 from nutgraf.backtranslation.hardware import Hardware
-from nutgraf.backtranslation.pairs import NAME
+from nutgraf.backtranslation.pairs import NAME, share, told
 from nutgraf.backtranslation.plan import Kind
 from nutgraf.backtranslation.run import Run
 from nutgraf.backtranslation.stages import Stages
@@ -35,7 +36,7 @@ def artificial(run: Run, name: str) -> list[list[int]]:
 def test_eq_3_an_expander_learns_real_texts_from_artificial_summaries(finished: Run) -> None:
     sources, targets = training_set(finished, "mu1-1")
     made = artificial(finished, "mu1-0.pairs")
-    real = lists(Stages(finished, CPU).prepared.texts[:LIMIT])
+    real = lists(share(Stages(finished, CPU).prepared.texts, LIMIT, "mu1"))
     assert len(made) == LIMIT
     assert list(zip(sources, targets, strict=True)) == [
         pair for pair in zip(made, real, strict=True) if pair[0] and pair[1]
@@ -45,14 +46,27 @@ def test_eq_3_an_expander_learns_real_texts_from_artificial_summaries(finished: 
 def test_eq_4_a_summarizer_learns_real_summaries_from_the_expanders_texts(finished: Run) -> None:
     sources, targets = training_set(finished, "dbae-2")
     assert sources == artificial(finished, "dbae-1.pairs")
-    assert targets == lists(Stages(finished, CPU).prepared.summaries[:LIMIT])
+    assert targets == lists(share(Stages(finished, CPU).prepared.summaries, LIMIT, "dbae"))
 
 
 def test_section_3_2_all_learns_from_the_three_chains_together(finished: Run) -> None:
     sources, targets = training_set(finished, "all-2")
     chains = [artificial(finished, f"{chain}-1.pairs") for chain in ("pr-thr", "dbae", "mu1")]
     assert sources == [sentence for chain in chains for sentence in chain]
-    assert targets == lists(Stages(finished, CPU).prepared.summaries[:LIMIT]) * 3
+    summaries = Stages(finished, CPU).prepared.summaries
+    shares = [lists(share(summaries, LIMIT, chain)) for chain in ("pr-thr", "dbae", "mu1")]
+    assert targets == [sentence for part in shares for sentence in part]
+    assert shares[0] != shares[1]
+
+
+def test_a_summarizer_learns_only_from_texts_that_tell_enough(finished: Run) -> None:
+    asked = replace(finished.recipe, training=replace(finished.recipe.training, told=0.5))
+    sources, targets = training_set(replace(finished, recipe=asked), "mu1-2")
+    everything = training_set(finished, "mu1-2")
+    kept = told(Corpus.of(everything[0]), Corpus.of(everything[1])) >= 0.5
+    assert 0 < kept.sum() < len(kept)
+    assert sources == [sentence for sentence, keep in zip(everything[0], kept, strict=True) if keep]
+    assert targets == [sentence for sentence, keep in zip(everything[1], kept, strict=True) if keep]
 
 
 def test_artificial_texts_are_clean_and_within_bounds(finished: Run) -> None:
@@ -71,10 +85,10 @@ def test_eq_2_pairs_of_an_initializer_are_what_it_gives_for_each_text(finished: 
     """The initializers are functions: the pairs hold what they give for each text."""
     from nutgraf.backtranslation.initializers import load_initializer
 
-    texts = Stages(finished, CPU).prepared.texts[:LIMIT]
+    texts = Stages(finished, CPU).prepared.texts
     for chain in ("pr-thr", "mu1"):
         model = load_initializer(chain, finished.step_folder(f"{chain}-0"))
-        assert lists(model(texts)) == artificial(finished, f"{chain}-0.pairs")
+        assert lists(model(share(texts, LIMIT, chain)[:])) == artificial(finished, f"{chain}-0.pairs")
 
 
 def test_vectors_are_those_of_the_vocabularys_words(finished: Run) -> None:
