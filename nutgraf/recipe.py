@@ -212,12 +212,14 @@ class Generation:
     batch: int = 256
     chunk: int = 4_096  # sentences a file: what a kill can cost
     limit: int = 0  # at most so many sentences of the real corpus a chain, others for each (0: all)
+    spoken: int = 0  # words that are said without being copied: so many of the most frequent ones (0: all)
     repeatable: int = 0  # words that an artificial text may say twice: so many of the most frequent ones (0: all)
 
     def __post_init__(self) -> None:
         for name in ("top_k", "batch", "chunk", "min_summary_words", "min_text_words"):
             _check(getattr(self, name) >= 1, f"generation.{name}: at least 1")
         _check(self.limit >= 0, "generation.limit: 0 (all) or more")
+        _check(self.spoken == 0 or self.spoken >= 10, "generation.spoken: 0 (all words), or 10 or more")
         _check(self.repeatable == 0 or self.repeatable >= 10, "generation.repeatable: 0 (all words), or 10 or more")
         _check(self.min_text_words <= self.max_text_words, "generation.min_text_words: at most max_text_words")
         _check(
@@ -234,6 +236,7 @@ class Decoding:
     max_words: int = 20
     no_repeat: int = 3  # no n-gram of this length twice; 0: allowed
     length_penalty: float = 1.0  # scores are divided by length ** this
+    spoken: int = 0  # words that are said without being copied: so many of the most frequent ones (0: all)
     batch: int = 64
 
     def __post_init__(self) -> None:
@@ -241,6 +244,7 @@ class Decoding:
             _check(getattr(self, name) >= 1, f"decoding.{name}: at least 1")
         _check(0 <= self.min_words <= self.max_words, "decoding.min_words: 0 (as the summaries) to max_words")
         _check(self.no_repeat >= 0, "decoding.no_repeat: 0 or more")
+        _check(self.spoken == 0 or self.spoken >= 10, "decoding.spoken: 0 (all words), or 10 or more")
 
 
 @dataclass(frozen=True)

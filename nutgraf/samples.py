@@ -16,7 +16,6 @@ from nutgraf.backtranslation.manifest import MANIFEST
 from nutgraf.backtranslation.plan import TEXT, Kind, best
 from nutgraf.backtranslation.run import Run
 from nutgraf.errors import RunError
-from nutgraf.seq2seq.decoding import ConvDecoder
 from nutgraf.seq2seq.storage import load
 from nutgraf.summarizer import Codec, Summarizer
 from nutgraf.text.corpus import Corpus
@@ -99,8 +98,8 @@ def _expanded(run: Run, hardware: Hardware, codec: Codec, summaries: Sequence[st
     sentences = [codec.encode(summary, run.recipe.text.max_summary_words) for summary in summaries]
     made: list[tuple[str, list[Ids]]] = []
     for name in _done(run, Kind.EXPANDER):
-        decoder = ConvDecoder(load(run.intact(name), hardware.device))
-        apply = sampler(decoder, run.recipe.generation, True, full_stop_of(codec.lexicon), f"{SEED} {run.recipe.seed}")
+        model = load(run.intact(name), hardware.device)
+        apply = sampler(model, run.recipe.generation, True, full_stop_of(codec.lexicon), f"{SEED} {run.recipe.seed}")
         made.append((name, apply(sentences, 0)))
     return [
         Sample(summary, tuple((name, _text(codec, outputs[place])) for name, outputs in made))

@@ -107,7 +107,9 @@ class Summarizer:
         if name.endswith("-0"):
             model = _initial(load_initializer(name.removesuffix("-0"), folder))
         else:
-            model = _searched(ConvDecoder(load_seq2seq(folder, device)), run.recipe.seq2seq.copy)
+            model = _searched(
+                ConvDecoder(load_seq2seq(folder, device), run.recipe.decoding.spoken), run.recipe.seq2seq.copy
+            )
         prepared = Prepared.open(run.intact(TEXT))
         longest = sys.maxsize if name.endswith("-0") else run.recipe.seq2seq.positions - 1
         decoding = usual_length(run.recipe.decoding, prepared.summaries)

@@ -102,10 +102,15 @@ def _pairs(step: Step, recipe: Recipe, sizes: Sizes) -> float:
     limit = recipe.generation.limit or 10**12
     if step.iteration % 2:
         words = min(recipe.generation.max_text_words, sizes.text_words)
-        return min(limit, sizes.summaries) * forward(recipe, sizes.summary_words, words) / GENERATION_FLOPS
+        return (
+            min(limit, sizes.summaries)
+            * forward(recipe, sizes.summary_words, words, recipe.generation.spoken)
+            / GENERATION_FLOPS
+        )
     count = min(limit, sizes.texts)
     if step.iteration:
-        return count * forward(recipe, sizes.text_words, sizes.summary_words) / GENERATION_FLOPS
+        flops = forward(recipe, sizes.text_words, sizes.summary_words, recipe.generation.spoken)
+        return count * flops / GENERATION_FLOPS
     if step.chain == "dbae":
         beams = recipe.dbae.beam * recipe.dbae.words
         spoken = recipe.dbae.spoken or recipe.text.summaries_vocabulary

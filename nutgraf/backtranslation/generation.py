@@ -8,6 +8,7 @@ from nutgraf import recipe
 from nutgraf.backtranslation.pairs import Apply, cleaned
 from nutgraf.randomness import generator_of
 from nutgraf.seq2seq.decoding import ConvDecoder
+from nutgraf.seq2seq.model import Seq2seq
 from nutgraf.seq2seq.search import Sampling, sample
 from nutgraf.text.lexicon import UNK, Ids, Lexicon
 
@@ -21,7 +22,7 @@ def full_stop_of(lexicon: Lexicon) -> int:
     return NONE if found == UNK else found
 
 
-def sampler(decoder: ConvDecoder, settings: recipe.Generation, expands: bool, full_stop: int, key: str) -> Apply:
+def sampler(model: Seq2seq, settings: recipe.Generation, expands: bool, full_stop: int, key: str) -> Apply:
     """Return a function that draws one sentence for each, seeded by the key and the place in the corpus.
 
     An expander's output ends at the first full stop: nothing after it would be kept.
@@ -33,9 +34,11 @@ def sampler(decoder: ConvDecoder, settings: recipe.Generation, expands: bool, fu
     )
     stop = full_stop if expands else NONE
     # A model that copies has a better way to write a word that it does not know than UNK.
-    unk = not decoder.model.settings.copy
+    unk = not model.settings.copy
     repeatable = settings.repeatable if expands else 0
     sampling = Sampling(settings.top_k, *bounds, settings.batch, stop, unk, repeatable)
+
+    decoder = ConvDecoder(model, settings.spoken)
 
     def apply(sentences: Sequence[Ids], start: int) -> list[Ids]:
         drawn = sample(decoder, sentences, sampling, generator_of(key, start))

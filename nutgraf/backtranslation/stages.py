@@ -37,7 +37,6 @@ from nutgraf.progress import Progress, Report
 from nutgraf.randomness import generator_of, seed_of
 from nutgraf.recipe import AUTO
 from nutgraf.seq2seq import storage
-from nutgraf.seq2seq.decoding import ConvDecoder
 from nutgraf.seq2seq.model import Seq2seq
 from nutgraf.seq2seq.pairs import learn
 from nutgraf.seq2seq.training import Point
@@ -217,8 +216,8 @@ class Stages:
         return lambda sentences, _: model(sentences)
 
     def _sampler(self, name: str, expands: bool, key: str) -> pairs.Apply:
-        decoder = ConvDecoder(storage.load(self.run.step_folder(name), self.hardware.device))
-        return sampler(decoder, self.recipe.generation, expands, full_stop_of(self.prepared.lexicon), key)
+        model = storage.load(self.run.step_folder(name), self.hardware.device)
+        return sampler(model, self.recipe.generation, expands, full_stop_of(self.prepared.lexicon), key)
 
     def _seq2seq(self, task: Task) -> None:
         """f^{i+1}_{A->B} = S(D^i_{A'->B}): train the next model on artificial inputs and real outputs (Eq. 3)."""

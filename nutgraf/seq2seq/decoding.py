@@ -19,22 +19,26 @@ from nutgraf.text.lexicon import EOS, PAD, UNK, Ids
 
 
 class ConvDecoder:
-    """A trained model, as the search wants it."""
+    """A trained model, as the search wants it.
 
-    def __init__(self, model: Seq2seq):
+    It says only the `spoken` most frequent words of its vocabulary (0: all), and what it copies: less arithmetic.
+    """
+
+    def __init__(self, model: Seq2seq, spoken: int = 0):
         self.model = model.eval()
+        self.spoken = min(spoken or len(model.target), len(model.target))
 
     @torch.no_grad()
     def start(self, sources: Sequence[Ids], replace_unk: bool) -> ConvDecoding:
         """Read the sources, one row each."""
         words = padded(sources).to(self.model.bias.device)
-        return ConvDecoding(self.model, self.model.encode(words), replace_unk)
+        return ConvDecoding(self.model, self.model.encode(words), replace_unk, self.spoken)
 
 
 class ConvDecoding:
     """One batch under way."""
 
-    def __init__(self, model: Seq2seq, source: Encoded, replace_unk: bool):
+    def __init__(self, model: Seq2seq, source: Encoded, replace_unk: bool, spoken: int):
         self.model, self.source, self.replace_unk = model, source, replace_unk
         decoder = model.decoder
         self.enter, self.leave = _folded(decoder.enter), _folded(decoder.leave)
@@ -44,8 +48,9 @@ class ConvDecoding:
         self.buffers = [source.keys.new_zeros(rows, decoder.kernel, width) for _ in self.layers]
         self.length = 0
         self.weights = source.keys.new_zeros(rows, source.words.shape[1])
-        self.columns = _columns(source.words, local(model.target_local, source.words), len(model.target))
-        self.vocabulary = torch.from_numpy(model.target.ids.astype("int64")).to(source.words.device)
+        self.table, self.bias = model.target_table[:spoken], model.bias[:spoken]
+        self.columns = _columns(source.words, local(model.target_local, source.words), spoken)
+        self.vocabulary = torch.from_numpy(model.target.ids[:spoken].astype("int64")).to(source.words.device)
 
     @torch.no_grad()
     def step(self, words: Tensor) -> Tensor:
@@ -61,7 +66,7 @@ class ConvDecoding:
             inner, self.weights = attention(inner, target, self.source)
             x = (inner + x) * HALF
         self.length += 1
-        logits = torch.addmm(model.bias, F.linear(x, *self.leave), model.target_table.t())
+        logits = torch.addmm(self.bias, F.linear(x, *self.leave), self.table.t())
         if model.gate is None:
             return logits.log_softmax(1)
         return self._mixed(logits, torch.sigmoid(model.gate(x)))
@@ -120,10 +125,10 @@ def _blocks(model: Seq2seq) -> tuple[list[Affine], list[Attention]]:
     return list(model.decoder.convolutions), list(model.decoder.attentions)  # type: ignore[arg-type]
 
 
-def _columns(words: Tensor, known: Tensor, vocabulary: int) -> Tensor:
-    """Return (rows, S) each source word's column: its own in the vocabulary, or one past it for its first occurrence.
+def _columns(words: Tensor, known: Tensor, spoken: int) -> Tensor:
+    """Return (rows, S) each source word's column: its own where it is spoken, or one past those, for its first place.
 
     The source's EOS counts as the word EOS, as in training; padding has no weight, so its column does not matter.
     """
     first = (words[:, :, None] == words[:, None, :]).int().argmax(2)
-    return torch.where((known == UNK) & (words != UNK), vocabulary + first, known)
+    return torch.where(((known == UNK) & (words != UNK)) | (known >= spoken), spoken + first, known)

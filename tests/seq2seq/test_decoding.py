@@ -8,6 +8,7 @@ import torch
 
 from nutgraf.seq2seq.batch import gathered, padded
 from nutgraf.seq2seq.decoding import ConvDecoder
+from nutgraf.seq2seq.model import Seq2seq
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import EOS, Ids
 from tests.seq2seq.toys import toy_model
@@ -39,6 +40,29 @@ def test_incremental_equals_full(copy: bool) -> None:
             assert float(scores[row, columns].max()) == pytest.approx(float(full[row, time]), abs=1e-4)
         previous = words
     assert scores.exp().sum(1).tolist() == pytest.approx([1.0] * 3, abs=1e-5)
+
+
+@pytest.mark.parametrize("copy", [False, True])
+def test_words_that_are_not_spoken_can_only_be_copied(copy: bool) -> None:
+    model, start = toy_model(copy).eval(), torch.full((3,), EOS)
+    sources = [np.array(s, dtype=np.int32) for s in ([3, 15, 7, 7], [7, 17], [4])]
+    whole, part = (ConvDecoder(model, spoken).start(sources, replace_unk=False) for spoken in (0, 5))
+    full, scores = whole.step(start), part.step(start)
+    if not copy:
+        assert torch.allclose(scores, full[:, :5] - full[:, :5].logsumexp(1, keepdim=True), atol=1e-5)
+        return
+    assert scores.exp().sum(1).tolist() == pytest.approx([1.0] * 3, abs=1e-5)
+    ids = part.words(torch.zeros(scores.shape[1], dtype=torch.long), torch.arange(scores.shape[1])).tolist()
+    assert ids[:5] == [0, 1, 2, 3, 4]
+    # Word 7 stands at places 2 and 3: it has the column of place 2, and the probability of both places.
+    gate = torch.sigmoid(model.gate(_state(model, sources)))[0].detach()  # type: ignore[misc]
+    assert ids[5 + 2] == 7
+    assert float(scores[0, 5 + 2].exp()) == pytest.approx(float((1 - gate) * part.weights[0, 2:4].sum()), abs=1e-5)
+
+
+def _state(model: Seq2seq, sources: list[Ids]) -> torch.Tensor:
+    encoded = model.encode(padded(sources))
+    return model.decoder(model.target_table[torch.full((len(sources), 1), EOS)], encoded)[1][:, 0]
 
 
 def test_rows_can_leave_and_come_twice() -> None:
