@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint format clean
+.PHONY: demo test bench lint format clean
 
 demo: .venv/ready
 	$(BIN)/nutgraf demo
@@ -12,6 +12,10 @@ test: .venv/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
+
+# On idle cores, some 20 minutes; BENCHMARKS.md says what the figures mean.
+bench: .venv/ready
+	$(BIN)/nutgraf bench --out bench.json
 
 format: .venv/ready
 	$(BIN)/ruff check --fix .

@@ -1,4 +1,4 @@
-"""The command line: train, status, evaluate, summarize, samples, recipe, demo.
+"""The command line: train, status, evaluate, summarize, serve, samples, report, recipe, demo, bench.
 
 A NutgrafError is printed without a traceback, exit code 2; Ctrl-C is exit code 130. Data goes to standard output,
 everything else to standard error, so that output can be piped. What is heavy to import is imported by the command
@@ -83,6 +83,7 @@ def train(
     from nutgraf.backtranslation.inputs import spooled
     from nutgraf.backtranslation.train import Request, carry_out, preview, resolve
     from nutgraf.display import Display
+    from nutgraf.report import reporting
 
     resolved = resolve(recipe, settings or (), seed)
     hardware = Hardware.of(device, threads)
@@ -105,7 +106,8 @@ def train(
         display = Display(err)
         try:
             with display:
-                run = carry_out(request, folder, hardware, display, display.warn, only or (), stop_after)
+                listener = reporting(folder, display, display.warn)
+                run = carry_out(request, folder, hardware, listener, display.warn, only or (), stop_after)
         except KeyboardInterrupt:
             err.print("stopped; the same command goes on", highlight=False)
             raise typer.Exit(130) from None
@@ -172,7 +174,7 @@ def evaluate(
     threads: Threads = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Print the paper's two tables for the summarizers of a run. Rows and outputs go to RUN/evaluation/.
+    """Print the paper's two tables for the summarizers of a run. Rows and outputs go to RUN/evaluation/ and the report.
 
     Example: `nutgraf evaluate run/ --pairs test.tsv --models mu1-2 --models all-2`
     """
@@ -192,7 +194,9 @@ def evaluate(
 def _evaluated(folder: Path, pairs: str, models: list[str], limit: int, device: str, threads: int) -> list[Row]:
     from nutgraf.backtranslation.hardware import Hardware
     from nutgraf.backtranslation.run import Run
+    from nutgraf.display import Display
     from nutgraf.progress import Progress, Report
+    from nutgraf.report import try_report
     from nutgraf.tables import evaluate_run
 
     hardware = Hardware.of(device, threads)
@@ -207,7 +211,9 @@ def _evaluated(folder: Path, pairs: str, models: list[str], limit: int, device: 
 
             return report
 
-        return evaluate_run(Run.open(folder), pairs, hardware, models, limit, watch)
+        rows = evaluate_run(Run.open(folder), pairs, hardware, models, limit, watch)
+    try_report(folder, Display(err).warn)
+    return rows
 
 
 @app.command()
@@ -237,6 +243,41 @@ def summarize(
             shown = {"text": text, "summary": summary, "model": summarizer.name}
             sys.stdout.write(f"{json.dumps(shown, ensure_ascii=False) if as_json else summary}\n")
         sys.stdout.flush()
+
+
+@app.command()
+def serve(
+    model: Annotated[Path, typer.Option(help="A run folder, or one with a name: run/ or run/mu1-2.")],
+    models: Annotated[list[str] | None, typer.Option(help="Only this summarizer (repeatable); none: all.")] = None,
+    host: Annotated[str, typer.Option(help="0.0.0.0 lets other machines in.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
+    max_body: Annotated[int, typer.Option(min=1, help="Bytes of a request.")] = 1 << 20,
+    max_texts: Annotated[int, typer.Option(min=1, help="Texts of a request.")] = 64,
+    max_text_words: Annotated[int, typer.Option(min=1, help="Words of a text.")] = 2000,
+    max_queue: Annotated[int, typer.Option(min=1, help="Texts that may wait.")] = 1024,
+    timeout: Annotated[float, typer.Option(min=0.001, help="Seconds for a request.")] = 30.0,
+    batch: Annotated[int, typer.Option(min=1, help="Texts that are summarized together.")] = 32,
+    wait_ms: Annotated[float, typer.Option(min=0, help="Milliseconds in which a batch may fill.")] = 5.0,
+    device: Device = "cpu",
+    threads: Threads = 0,
+) -> None:
+    """Serve the summarizers of a run over HTTP, with a page to try them on.
+
+    With NUTGRAF_API_KEY in the environment, requests need that key.
+
+    Example: `nutgraf serve --model run/ --port 8000`
+    """
+    from nutgraf.backtranslation.hardware import Hardware
+    from nutgraf.serve import server
+    from nutgraf.serve.limits import Limits
+    from nutgraf.serve.models import Models
+
+    limits = Limits(max_body, max_texts, max_text_words, max_queue, timeout, batch, wait_ms / 1000)
+    hardware = Hardware.of(device, threads)
+    hardware.use()
+    with server.listen(host, port) as listening:
+        loaded = Models.load(model, models or (), hardware.device)
+        server.serve(loaded, limits, listening, lambda line: err.print(escape(line), highlight=False, soft_wrap=True))
 
 
 @app.command()
@@ -284,6 +325,21 @@ def _show_samples(title: str, given: str, shown: tuple[Sample, ...]) -> None:
             table.add_row(name, escape(output))
         table.add_section()
     out.print(table)
+
+
+@app.command()
+def report(
+    folder: RunFolder,
+    file: Annotated[Path | None, typer.Option("--out", help="Where it goes, if not to RUN/report.html.")] = None,
+) -> None:
+    """Write the report of a run, done or half done: one HTML file to read and to show.
+
+    Example: `nutgraf report run/ --out report.html`
+    """
+    from nutgraf.backtranslation.run import Run
+    from nutgraf.report import write_report
+
+    out.print(escape(str(write_report(Run.open(folder), file))), highlight=False, soft_wrap=True)
 
 
 @app.command()
@@ -336,6 +392,32 @@ def _show_ten(run: Path, test: Path, threads: int) -> None:
         for (text, title), output in zip(pairs, outputs, strict=True)
     ]
     _show_samples("Ten held-out sentences", "Text", tuple(shown))
+
+
+@app.command()
+def bench(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A smoke run with tiny sizes: its figures mean nothing.")
+    ] = False,
+    file: Annotated[Path | None, typer.Option("--out", help="Also write the JSON to this file.")] = None,
+    threads: Threads = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Measure speed and memory on this machine, as ratios to plain code, to fairseq and to the machine's limit.
+
+    Example: `nutgraf bench --out bench.json`
+    """
+    from nutgraf.bench.report import bench as measure
+    from nutgraf.bench.report import tables
+
+    report = measure(quick, threads, lambda doing: err.print(escape(doing), highlight=False, soft_wrap=True))
+    if file:
+        file.write_text(json.dumps(asdict(report), indent=1) + "\n", encoding="utf-8")
+    if as_json:
+        _print_json(asdict(report))
+        return
+    for table in tables(report):
+        out.print(table)
 
 
 def _print_json(value: object) -> None:

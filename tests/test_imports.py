@@ -11,9 +11,10 @@ PACKAGE = Path(nutgraf.__file__).parent
 
 # Each room may import those after it; what is in no room (errors, recipe, progress, randomness, rouge) anyone may.
 ROOMS = (
-    ("cli",),
-    ("display", "status", "samples", "tables", "demo", "reuters", "newswire"),
-    ("summarizer", "evaluation"),
+    ("cli", "training"),
+    ("serve",),
+    ("display", "status", "samples", "report", "tables", "demo", "bench", "reuters", "newswire"),
+    ("summarizer", "evaluation", "models"),
     ("backtranslation",),
     ("initial",),
     ("seq2seq",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -109,12 +110,18 @@ def write_corpus(folder: Path) -> Corpus:
     return corpus
 
 
-def train_tiny(corpus: Corpus, out: Path, *settings: str, listener: Listener = unheard) -> Run:
+def untold(_: str) -> None:
+    """Warn nobody: a tiny corpus has small vocabularies."""
+
+
+def train_tiny(
+    corpus: Corpus,
+    out: Path,
+    *settings: str,
+    listener: Listener = unheard,
+    warn: Callable[[str], None] = untold,
+) -> Run:
     """Train the tiny recipe, or what settings make of it."""
-
-    def warn(_: str) -> None:
-        """A tiny corpus has small vocabularies."""
-
     return train(corpus.texts, corpus.summaries, out, corpus.recipe, settings, threads=1, listener=listener, warn=warn)
 
 

@@ -1,4 +1,4 @@
-"""Training as one call: inputs checked, the run folder claimed, the plan carried out. `nutgraf.train` is this."""
+"""A training carried out: inputs checked, the run folder claimed, the plan done step by step."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from nutgraf import recipe as recipes
 from nutgraf.backtranslation import cost
 from nutgraf.backtranslation.engine import Engine, Listener, unheard
 from nutgraf.backtranslation.hardware import Hardware
-from nutgraf.backtranslation.inputs import read_inputs, spooled
+from nutgraf.backtranslation.inputs import read_inputs
 from nutgraf.backtranslation.plan import Step, make_plan, needed
 from nutgraf.backtranslation.run import Run, claimed
 from nutgraf.errors import InputError
 
 
-def _warn(message: str) -> None:
+def warn_caller(message: str) -> None:
+    """Warn as Python does."""
     warnings.warn(message, UserWarning, stacklevel=3)
 
 
@@ -49,52 +50,6 @@ class Request:
         return needed(steps, only) if only else steps
 
 
-def train(
-    texts: str,
-    summaries: str,
-    out: str | Path,
-    recipe: str | recipes.Recipe = "cpu",
-    settings: Sequence[str] = (),
-    seed: int | None = None,
-    valid: str | None = None,
-    aligned: str | None = None,
-    aligned_limits: Sequence[int] = (),
-    texts_limit: int = 0,
-    summaries_limit: int = 0,
-    device: str = "cpu",
-    threads: int = 0,
-    only: Sequence[str] = (),
-    stop_after: str | None = None,
-    listener: Listener = unheard,
-    warn: Callable[[str], None] = _warn,
-) -> Run:
-    """Learn to summarise from two files that were never paired; go on where an earlier call with the same `out` ended.
-
-    texts, summaries  one sequence a line, UTF-8; plain, .gz, .xz, or - for standard input
-    out               the run folder
-    recipe            "paper", "cpu", "quick", a TOML file, or a Recipe; `settings` ("training.steps=500") change it
-    valid             pairs (text, tab, summary) that thresholds are tuned on; no other code sees them
-    aligned           pairs for the supervised row `seq2seq`; `aligned_limits` adds fine-tuned rows such as all-2+10000
-    only, stop_after  do these steps and what they need; do all steps up to one
-
-    >>> nutgraf.train("articles.txt", "titles.txt", out="run/", recipe="quick")
-    >>> nutgraf.Summarizer.load("run/")(["France took an important step toward power market liberalization ..."])
-    """
-    resolved = resolve(recipe, settings, seed)
-    with spooled(texts, summaries, valid, aligned) as files:
-        request = Request(
-            files[0] or "",
-            files[1] or "",
-            resolved,
-            files[2],
-            files[3],
-            tuple(aligned_limits),
-            texts_limit,
-            summaries_limit,
-        )
-        return carry_out(request, Path(out), Hardware.of(device, threads), listener, warn, only, stop_after)
-
-
 def resolve(recipe: str | recipes.Recipe, settings: Sequence[str] = (), seed: int | None = None) -> recipes.Recipe:
     """Return the recipe that was meant, with its changes."""
     loaded = recipes.load(recipe) if isinstance(recipe, str) else recipe
@@ -107,7 +62,7 @@ def carry_out(
     out: Path,
     hardware: Hardware,
     listener: Listener = unheard,
-    warn: Callable[[str], None] = _warn,
+    warn: Callable[[str], None] = warn_caller,
     only: Sequence[str] = (),
     stop_after: str | None = None,
 ) -> Run:

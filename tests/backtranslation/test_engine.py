@@ -79,7 +79,7 @@ def test_a_full_disk_is_explained_and_what_is_done_stays(
 
 
 def test_a_part_of_the_plan(corpus: Corpus, finished: Run, tmp_path: Path) -> None:
-    from nutgraf.backtranslation.train import train
+    from nutgraf.training import train
 
     run = tmp_path / "run"
     arguments = (corpus.texts, corpus.summaries, run, corpus.recipe)
@@ -94,7 +94,7 @@ def test_a_part_of_the_plan(corpus: Corpus, finished: Run, tmp_path: Path) -> No
 
 def test_supervised_rows_and_validation_pairs(corpus: Corpus, copied: Run, tmp_path: Path) -> None:
     """Aligned pairs may be added to a run; validation pairs change the thresholds, so they may not."""
-    from nutgraf.backtranslation.train import train
+    from nutgraf.training import train
 
     arguments = (corpus.texts, corpus.summaries, copied.folder, corpus.recipe)
     events: list[Event] = []

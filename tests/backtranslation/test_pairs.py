@@ -70,7 +70,7 @@ def test_how_much_of_a_summary_a_text_says_in_order() -> None:
     assert told(texts, summaries).tolist() == [0.75, 0.25, 1.0, 0.0]
     assert [list(words) for words in union([(texts, summaries)], 0.5).targets] == [[5, 6, 7, 8], [5, 6]]
     rng = np.random.default_rng(0)
-    sides = [[rng.integers(3, 9, rng.integers(1, 9)) for _ in range(200)] for _ in range(2)]
+    sides = [[rng.integers(3, 9, rng.integers(1, 9)).astype(np.int32) for _ in range(200)] for _ in range(2)]
     found = told(Corpus.of(sides[0]), Corpus.of(sides[1]))
     for share_told, text, summary in zip(found, *sides, strict=True):
         subsequences = (s for n in range(len(summary) + 1) for s in combinations(summary.tolist(), n))

@@ -12,6 +12,7 @@ def names(plan: Plan, aligned: bool = False, limits: tuple[int, ...] = ()) -> li
 def test_one_chain_is_the_sequence_of_section_3_2() -> None:
     assert names(Plan(("mu1",), 4)) == [
         "text",
+        "casing",
         "embeddings",
         "mu1-0",
         "mu1-0.pairs",
@@ -86,6 +87,7 @@ def test_every_step_comes_after_its_needs() -> None:
 def test_no_iterations_are_the_initializers_alone() -> None:
     assert set(names(Plan(iterations=0))) == {
         "text",
+        "casing",
         "embeddings",
         "embeddings-F",
         "embeddings-S",

@@ -60,9 +60,20 @@ def test_words_that_are_not_spoken_can_only_be_copied(copy: bool) -> None:
     assert float(scores[0, 5 + 2].exp()) == pytest.approx(float((1 - gate) * part.weights[0, 2:4].sum()), abs=1e-5)
 
 
+def test_unsaid_words_can_only_be_copied() -> None:
+    model, start = toy_model(copy=True).eval(), torch.full((3,), EOS)
+    unsaid = torch.tensor([False] * 5 + [True] * 4)
+    scores = ConvDecoder(model, unsaid=unsaid).start(SOURCES, replace_unk=False).step(start)
+    for row, source in enumerate(SOURCES):
+        for word in range(5, 9):
+            assert (float(scores[row, word]) > -20) == (word in source)
+    assert scores.exp().sum(1).tolist() == pytest.approx([1.0] * 3, abs=1e-5)
+
+
 def _state(model: Seq2seq, sources: list[Ids]) -> torch.Tensor:
     encoded = model.encode(padded(sources))
-    return model.decoder(model.target_table[torch.full((len(sources), 1), EOS)], encoded)[1][:, 0]
+    states: torch.Tensor = model.decoder(model.target_table[torch.full((len(sources), 1), EOS)], encoded)[1]
+    return states[:, 0]
 
 
 def test_rows_can_leave_and_come_twice() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from nutgraf.text import tokens
 from nutgraf.text.lexicon import SPECIALS
-from nutgraf.text.tokens import Tokenizer, detokenize, tokenize_all
+from nutgraf.text.tokens import Tokenizer, detokenize, sentences, tokenize_all
 
 EXAMPLES = {
     "Acme's 2017 profit misses estimates": "Acme 's 2017 profit misses estimates",
@@ -114,3 +114,18 @@ def test_a_killed_worker_is_reported() -> None:
     worker.sent = 1
     with pytest.raises((RuntimeError, ValueError)):
         worker.answer()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One ends. Two ends! Three?", ["One ends.", "Two ends!", "Three?"]),
+        ("Acme Inc. paid $3. It said so.", ["Acme Inc. paid $3.", "It said so."]),
+        ("The U.S. economy grew 2.5 pct. in May.", ["The U.S. economy grew 2.5 pct. in May."]),
+        ('He said "Stop." Then he left.', ['He said "Stop."', "Then he left."]),
+        ("Mr. Smith left at 5 p.m. on Monday", ["Mr. Smith left at 5 p.m. on Monday"]),
+        ("  ", []),
+    ],
+)
+def test_sentences(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected

@@ -1,0 +1,63 @@
+"""Which summarizers are served, and the little that the server needs of one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import torch
+
+from nutgraf.backtranslation.plan import best
+from nutgraf.summarizer import Summarizer, located
+
+_CHAINS = {
+    "pr-thr": "Pr-Thr: each word becomes the nearest word of summaries",
+    "dbae": "DBAE: a sentence written from the bag of words",
+    "mu1": "mu:1: keeps the words that a summary would have",
+    "all": "All: learned from the three others together",
+}
+
+
+class Summarizing(Protocol):
+    """Texts and the bounds of a summary's length in; one summary a text out, in the same order.
+
+    `nutgraf.Summarizer` is one. Alternatives and the origin of words will be arguments and results here, and fields of
+    `request.Asked` and `request.Summary`.
+    """
+
+    def __call__(self, texts: Sequence[str], max_words: int | None = None, min_words: int | None = None) -> list[str]:
+        """Summarize."""
+
+
+@dataclass(frozen=True)
+class Models:
+    """Summarizers by name, in the order of the paper's tables, and the one that is used where none is named."""
+
+    default: str
+    by_name: Mapping[str, Summarizing]
+
+    @classmethod
+    def load(cls, path: Path, names: Sequence[str], device: torch.device) -> Models:
+        """Load the named summarizers of a run, or all; `run/mu1-2` is that one alone.
+
+        All are loaded now: a damaged one is an error before the first request, not during one.
+        """
+        run, default = located(path, None)
+        wanted = names or (run.summarizers() if run.folder == path else [default])
+        if default not in wanted:
+            default = best(wanted) or wanted[0]
+        return cls(default, {name: Summarizer.of(run, name, device) for name in dict.fromkeys(wanted)})
+
+
+def described(name: str) -> str:
+    """Say in a few words what a summarizer is, for people who have not read the paper."""
+    found = re.fullmatch(r"(pr-thr|dbae|mu1|all)-(\d+)(?:\+(\d+))?", name)
+    if not found:
+        return "Trained on aligned pairs, for comparison" if name == "seq2seq" else ""
+    loops = int(found[2]) // 2
+    stage = f"after back-translation, loop {loops}" if loops else "before back-translation"
+    tuned = f", fine-tuned on {int(found[3]):,} aligned pairs" if found[3] else ""
+    return f"{_CHAINS[found[1]]}; {stage}{tuned}"

@@ -1,0 +1,122 @@
+"""The JSON of a question and of an answer, and what is wrong with a question, in plain words.
+
+The parser is pydantic's: it refuses bytes that are no UTF-8, halves of surrogate pairs and nesting without end, and
+does not take "5" for 5. What it finds becomes a Refusal, which the app answers with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from nutgraf.serve.limits import LONGEST_SUMMARY, LONGEST_WORD, Limits
+from nutgraf.serve.models import Models
+
+_SHOWN = 3  # mistakes that a message names
+_LONGEST_MESSAGE = 400  # characters: a message may quote a key that the client made up
+
+
+class Refusal(Exception):  # noqa: N818
+    """An answer that is no summary: status, a code for programs, a message for people."""
+
+    def __init__(self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None):
+        super().__init__(message)
+        self.status, self.code, self.headers = status, code, dict(headers or {})
+        self.message = message if len(message) <= _LONGEST_MESSAGE else message[:_LONGEST_MESSAGE] + " ..."
+
+
+class Asked(BaseModel):
+    """What a client wants summarized: `text` or `texts`, one of the two."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+    text: str | None = Field(None, description="One text.")
+    texts: list[str] | None = Field(None, description="Several texts; the answer has their order.")
+    model: str | None = Field(None, description="A name from /v1/models; without one, the default.")
+    max_words: int | None = Field(None, ge=1, le=LONGEST_SUMMARY, description="No summary is longer.")
+    min_words: int | None = Field(None, ge=1, le=LONGEST_SUMMARY, description="None is shorter, where the model can.")
+    n_best: int = Field(1, ge=1, le=100, description="Summaries of each text. Not available yet: 1 only.")
+    explain: bool = Field(False, description="Where each word comes from. Not available yet.")
+
+
+class Summary(BaseModel):
+    """The summary of one text."""
+
+    summary: str
+
+
+class Answer(BaseModel):
+    """One summary a text, in the order of the texts."""
+
+    model: str
+    summaries: list[Summary]
+
+
+class Model(BaseModel):
+    """A summarizer that is served."""
+
+    name: str
+    description: str
+
+
+class ModelList(BaseModel):
+    """All that are served; `default` is used where a request names none."""
+
+    default: str
+    models: list[Model]
+
+
+class Fault(BaseModel):
+    """What went wrong: a code for programs, a message for people."""
+
+    code: str
+    message: str
+
+
+class ErrorBody(BaseModel):
+    """Every answer that is not 200."""
+
+    error: Fault
+
+
+def parse(body: bytes, limits: Limits, models: Models) -> tuple[Asked, str, list[str]]:
+    """Return what was asked for, the model's name and the texts; a Refusal says what is wrong with it."""
+    try:
+        asked = Asked.model_validate_json(body)
+    except ValidationError as error:
+        raise _refusal(error) from None
+    if asked.n_best > 1 or asked.explain:
+        raise Refusal(422, "not_available", "n_best above 1 and explain are not available yet")
+    name = models.default if asked.model is None else asked.model
+    if name not in models.by_name:
+        raise Refusal(422, "unknown_model", f"model {name[:80]!r}: expected one of {', '.join(models.by_name)}")
+    if asked.min_words and asked.max_words and asked.min_words > asked.max_words:
+        raise Refusal(422, "invalid_request", f"min_words {asked.min_words} is above max_words {asked.max_words}")
+    return asked, name, _texts(asked, limits)
+
+
+def _refusal(error: ValidationError) -> Refusal:
+    mistakes = error.errors(include_url=False, include_context=False, include_input=False)
+    told = [f"{'.'.join(map(str, mistake['loc'])) or 'body'}: {mistake['msg']}" for mistake in mistakes[:_SHOWN]]
+    if mistakes[0]["type"] == "json_invalid":
+        return Refusal(400, "invalid_json", mistakes[0]["msg"])
+    return Refusal(422, "invalid_request", "; ".join(told))
+
+
+def _texts(asked: Asked, limits: Limits) -> list[str]:
+    if (asked.text is None) == (asked.texts is None):
+        raise Refusal(422, "invalid_request", "expected either `text` (a string) or `texts` (a list of strings)")
+    texts = [asked.text] if asked.text is not None else asked.texts or []
+    if not texts:
+        raise Refusal(422, "invalid_request", "texts: expected at least one")
+    if len(texts) > limits.texts:
+        raise Refusal(422, "too_many_texts", f"{len(texts)} texts: expected at most {limits.texts} in a request")
+    for place, text in enumerate(texts):
+        words = text.split()
+        if not words:
+            raise Refusal(422, "empty_text", f"text {place} is blank: expected at least one word")
+        if len(words) > limits.words:
+            raise Refusal(422, "text_too_long", f"text {place}: {len(words)} words, expected at most {limits.words}")
+        if max(map(len, words)) > LONGEST_WORD:
+            raise Refusal(422, "text_too_long", f"text {place}: a word of more than {LONGEST_WORD} characters")
+    return texts

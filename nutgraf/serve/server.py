@@ -1,0 +1,62 @@
+"""The socket, the signals: what is between an app and the network.
+
+SIGTERM and Ctrl-C stop new connections, let the requests under way finish, then end the models' thread.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from nutgraf.errors import NutgrafError
+from nutgraf.serve.app import make_app
+from nutgraf.serve.limits import Limits
+from nutgraf.serve.models import Models
+
+KEY = "NUTGRAF_API_KEY"
+_GRACE = 5  # seconds past the time limit of a request
+
+
+def read_key() -> str | None:
+    """Return the key from the environment; an empty one is an error, not an open door."""
+    key = os.environ.get(KEY)
+    if key is not None and not (key and key.isascii() and key.isprintable() and " " not in key):
+        raise NutgrafError(f"{KEY}: expected printable ASCII without blanks. Unset it to serve without a key")
+    return key
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Open the socket; port 0 is any that is free."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        try:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+        except OSError:
+            listening.close()
+            raise
+    except (OSError, OverflowError) as error:
+        raise NutgrafError(f"--host {host} --port {port}: {error}. Try another port") from error
+    return listening
+
+
+def serve(models: Models, limits: Limits, listening: socket.socket, say: Callable[[str], None]) -> None:
+    """Answer requests until SIGTERM or Ctrl-C; `say` hears the address, and a warning where the door is open."""
+    key = read_key()
+    host, port = listening.getsockname()[:2]
+    if key is None and not ipaddress.ip_address(host).is_loopback:
+        say(f"warning: others can reach this server, and it has no key. Set {KEY} to give it one")
+    settings = uvicorn.Config(
+        make_app(models, limits, key),
+        log_level="warning",
+        server_header=False,
+        timeout_graceful_shutdown=int(limits.seconds) + _GRACE,
+    )
+    say(f"Models: {', '.join(models.by_name)}; default {models.default}")
+    say(f"Serving on http://{f'[{host}]' if ':' in host else host}:{port}/ (Ctrl-C stops)")
+    uvicorn.Server(settings).run(sockets=[listening])

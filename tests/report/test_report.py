@@ -1,0 +1,211 @@
+"""The report of a run in any state: well-formed, self-contained, hostile text harmless, figures those of the run."""
+
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from nutgraf import cli, report
+from nutgraf.backtranslation.engine import Event
+from nutgraf.backtranslation.hardware import Hardware
+from nutgraf.backtranslation.run import Run
+from nutgraf.display import duration
+from nutgraf.errors import RunError
+from nutgraf.evaluation import Row
+from nutgraf.report.facts import Facts, Pairs
+from nutgraf.report.page import page
+from nutgraf.tables import evaluate_run
+from nutgraf.text.corpus import Corpus as Sentences
+from tests.tiny import Corpus, told, train_tiny
+
+NO_END = {"meta"}
+HOSTILE = "</style></p><script>alert(1)</script><img src=x onerror=alert(1)>&\"'"
+
+
+class Reader(HTMLParser):
+    """Reads a page: tags must be balanced, and nothing may be loaded or run."""
+
+    def __init__(self, html: str):
+        super().__init__()
+        self.opened: list[str] = []
+        self.words: list[str] = []
+        self.feed(html)
+        self.close()
+        assert self.opened == []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        assert tag not in ("script", "link", "img", "iframe", "object", "embed", "base", "form")
+        for name, value in attributes:
+            assert not name.startswith("on")
+            assert name not in ("src", "srcset", "xlink:href", "style")
+            assert name != "href" or (value or "").startswith("#")
+        if tag not in NO_END:
+            self.opened.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.opened.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.opened and self.opened[-1] == "style":
+            assert not re.search(r"url\(|@import|</|https?:", data)
+        else:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+@pytest.fixture(scope="module")
+def evaluated(finished: Run, corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, list[Row]]:
+    folder = tmp_path_factory.mktemp("evaluated") / "run"
+    shutil.copytree(finished.folder, folder)
+    run = Run.open(folder)
+    return run, evaluate_run(run, corpus.pairs, Hardware.of("cpu", 1))
+
+
+def test_a_finished_run(evaluated: tuple[Run, list[Row]]) -> None:
+    run, rows = evaluated
+    html = page(run, "now")
+    assert html == page(Run.open(run.folder), "now")
+    text = Reader(html).text
+    assert 'class="missing"' not in html
+    for row in rows:
+        assert row.name in text
+        for score in (row.r1, row.r2, row.rl):
+            assert f"{score.mean:.2f} ({score.low:.1f}–{score.high:.1f})" in text
+    assert rows[0].signature in text
+    assert f"whole {duration(sum(record.seconds for record in Facts(run).done.values()))}" in text
+    for name in ("python", "torch", "numpy", "nutgraf", "mu1-0.pairs", "[training]", "Written now"):
+        assert name in text
+    assert html.count("<figure>") == 3 + 2 * 3 + len(Facts(run).curves)
+
+
+def test_predictions_stand_beside_their_text_and_reference(evaluated: tuple[Run, list[Row]], corpus: Corpus) -> None:
+    run, _ = evaluated
+    source, reference = Path(corpus.pairs).read_text().splitlines()[0].split("\t")
+    text = Reader(page(run, "now")).text
+    assert f"{source} reference {reference} pr-thr-2" in text
+    (evaluation,) = Facts(run).evaluations
+    assert len(evaluation.outputs("all-2")) == len(evaluation.pairs()) == 20
+
+
+def test_pairs_that_are_no_longer_there_or_changed(
+    evaluated: tuple[Run, list[Row]], corpus: Corpus, tmp_path: Path
+) -> None:
+    run, _ = evaluated
+    path = run.folder / "evaluation" / "pairs.json"
+    table = json.loads(path.read_text())
+    other = tmp_path / "other.tsv"
+    other.write_text("another text\tanother summary\n")
+    shutil.copytree(run.folder, tmp_path / "run")
+    for name in (str(tmp_path / "gone.tsv"), str(other)):
+        table["pairs"]["path"] = name
+        (tmp_path / "run" / "evaluation" / "pairs.json").write_text(json.dumps(table))
+        text = Reader(page(Run.open(tmp_path / "run"), "now")).text
+        assert f"{name}: no longer there as it was" in text
+        assert "another summary" not in text
+
+
+@pytest.mark.parametrize("kept", [(), ("text",), ("text", "embeddings", "mu1-0", "mu1-0.pairs")])
+def test_a_run_that_has_not_got_far(copied: Run, kept: tuple[str, ...]) -> None:
+    for folder in (copied.folder / "steps").iterdir():
+        if folder.name not in kept:
+            shutil.rmtree(folder)
+    html = page(copied, "now")
+    text = Reader(html).text
+    assert f"{len(kept)} of {len(copied.plan())}" in text
+    assert "Not evaluated yet" in text
+    assert "No model is trained yet" in text
+    assert ("No artificial pairs yet" in text) == ("mu1-0.pairs" not in kept)
+    assert "cannot be read" not in text
+
+
+def test_a_damaged_file_costs_its_own_part_only(copied: Run) -> None:
+    (copied.step_folder("mu1-2") / "history.json").write_text("{")
+    (copied.step_folder("dbae-0.pairs") / "manifest.json").write_text("[]")
+    (copied.folder / "evaluation").mkdir()
+    (copied.folder / "evaluation" / "test.json").write_text('{"rows": [')
+    text = Reader(page(copied, "now")).text
+    # The opening, the tables, ROUGE, predictions and real pairs want the evaluation; the curves want their file.
+    assert text.count("cannot be read from the run") == 6
+    assert "dbae-0.pairs to come" in re.sub(r"\s+", " ", text)
+    assert "Full texts written for real summaries" in text
+
+
+def test_hostile_text_is_shown_and_does_nothing(evaluated: tuple[Run, list[Row]], tmp_path: Path) -> None:
+    folder = tmp_path / "<b>run & 'co'"
+    shutil.copytree(evaluated[0].folder, folder)
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text(f"{HOSTILE} text\t{HOSTILE} summary\n" * 3)
+    run = Run.open(folder)
+    evaluate_run(run, str(pairs), Hardware.of("cpu", 1), ["mu1-0"])
+    for path in (folder / "evaluation" / "pairs").iterdir():
+        path.write_text(f"{HOSTILE}\n" * 3)
+    lexicon = folder / "steps" / "text" / "lexicon.txt"
+    words = lexicon.read_text().split("\n")
+    lexicon.write_text("\n".join([*words[:3], *(HOSTILE.replace(" ", "") for _ in words[3:-1]), ""]))
+    html = page(run, HOSTILE)
+    text = Reader(html).text
+    for part in (f"{HOSTILE} text", f"{HOSTILE} summary", "<b>run & 'co'", f"Written {HOSTILE}"):
+        assert part in text
+    assert "<script" not in html
+    assert "<img" not in html
+
+
+def test_copying_and_positions_by_hand() -> None:
+    # UNK (2) is nobody's word; 5 is in the text twice, and its first place counts.
+    pairs = Pairs(Sentences.of([[4, 5, 2, 5], [6]]), Sentences.of([[5, 2, 9, 4], []]))
+    assert pairs.copied == [0.5]
+    assert pairs.positions == [1.5 / 4, 0.5 / 4]
+
+
+def test_pairs_of_a_step_belong_together(finished: Run) -> None:
+    """An initializer that keeps words of the text copies all of them."""
+    facts = Facts(finished)
+    step = next(step for step in facts.steps if step.name == "mu1-0.pairs")
+    copied = facts.sampled(step).copied
+    assert copied
+    assert min(copied) == 1
+
+
+def test_it_is_written_after_every_step_and_a_failure_stops_nothing(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[int] = []
+    write, events, warned = report.write_report, list[Event](), list[str]()
+
+    def watched(run: Run, out: Path | None = None) -> Path:
+        written.append(len(Facts(run).done))
+        if len(written) == 2:
+            raise ZeroDivisionError("for the test")
+        return write(run, out)
+
+    monkeypatch.setattr(report, "write_report", watched)
+    train_tiny(corpus, tmp_path / "run", "plan.iterations=0", listener=events.append, warn=warned.append)
+    assert written == list(range(1, 1 + len(told(events))))
+    assert [message for message in warned if "ZeroDivisionError: for the test" in message]
+    assert f"{written[-1]} of {written[-1]}" in Reader((tmp_path / "run" / report.REPORT).read_text()).text
+    (tmp_path / "run" / report.REPORT).unlink()
+    train_tiny(corpus, tmp_path / "run", "plan.iterations=0")
+    assert (tmp_path / "run" / report.REPORT).exists()
+
+
+def test_the_command_and_the_evaluation_write_it(copied: Run, corpus: Corpus, tmp_path: Path) -> None:
+    def call(*arguments: str | Path) -> object:
+        with pytest.raises(SystemExit) as stopped:
+            cli.main([str(argument) for argument in arguments])
+        return stopped.value.code
+
+    (copied.folder / report.REPORT).unlink(missing_ok=True)
+    assert call("evaluate", copied.folder, "--pairs", corpus.pairs, "--models", "mu1-0", "--threads", "1") == 0
+    assert "Lead-12" in (copied.folder / report.REPORT).read_text()
+    assert call("report", copied.folder, "--out", tmp_path / "mine.html") == 0
+    assert "Lead-12" in (tmp_path / "mine.html").read_text()
+    assert call("report", copied.folder, "--out", tmp_path / "no" / "mine.html") == 2
+    assert call("report", tmp_path / "nothing") == 2
+    with pytest.raises(RunError, match="--out"):
+        report.write_report(copied, tmp_path / "no" / "mine.html")

@@ -1,0 +1,66 @@
+"""A real server in a thread, with summarizers that need no training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Event, Thread
+
+import httpx
+import uvicorn
+
+from nutgraf.serve.app import make_app
+from nutgraf.serve.limits import Limits
+from nutgraf.serve.models import Models, Summarizing
+from nutgraf.serve.server import listen
+
+URL = "/v1/summarize"
+
+
+@dataclass
+class Echo:
+    """Answers with its name, the bounds and the text; holds every answer back until `go`."""
+
+    name: str
+    go: Event = field(default_factory=Event)
+    begun: Event = field(default_factory=Event)
+    batches: list[list[str]] = field(default_factory=list)
+
+    def __call__(self, texts: Sequence[str], max_words: int | None = None, min_words: int | None = None) -> list[str]:
+        self.batches.append(list(texts))
+        self.begun.set()
+        self.go.wait(60)
+        if "spoil" in texts:
+            raise RuntimeError("secret of the server")
+        return [f"{self.name}|{max_words}|{min_words}|{text}" for text in texts]
+
+
+def echo(name: str = "a") -> Echo:
+    """Return one that does not hold back."""
+    made = Echo(name)
+    made.go.set()
+    return made
+
+
+def models(*summarizers: Echo) -> Models:
+    by_name: dict[str, Summarizing] = {made.name: made for made in summarizers}
+    return Models(summarizers[0].name, by_name)
+
+
+@contextmanager
+def running(served: Models, limits: Limits | None = None, key: str | None = None) -> Iterator[httpx.Client]:
+    """Serve on a free port; leaving shuts down as SIGTERM does."""
+    with listen("127.0.0.1", 0) as listening:
+        app = make_app(served, limits or Limits(), key)
+        server = uvicorn.Server(uvicorn.Config(app, log_level="critical"))
+        thread = Thread(target=server.run, kwargs={"sockets": [listening]})
+        listening.listen()  # clients may connect before the thread is up
+        thread.start()
+        try:
+            with httpx.Client(base_url=f"http://127.0.0.1:{listening.getsockname()[1]}", timeout=60) as client:
+                client.get("/healthz")
+                yield client
+        finally:
+            server.should_exit = True
+            thread.join()

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Timer
+
+import httpx
+import pytest
+
+from nutgraf.serve.limits import LONGEST_WORD, Limits
+from tests.serve.serving import URL, Echo, echo, models, running
+
+LIMITS = Limits(body=2000, texts=3, words=20)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[httpx.Client]:
+    with running(models(echo("a"), echo("b")), LIMITS) as client:
+        yield client
+
+
+def refused(response: httpx.Response, status: int, code: str) -> str:
+    """Check that the answer is the error, in its form, and return its message."""
+    assert response.status_code == status, response.text
+    body = response.json()
+    assert list(body) == ["error"]
+    assert list(body["error"]) == ["code", "message"]
+    assert body["error"]["code"] == code
+    assert "Traceback" not in response.text
+    return str(body["error"]["message"])
+
+
+def test_one_text_and_several(client: httpx.Client) -> None:
+    answer = client.post(URL, json={"text": "One."})
+    assert answer.status_code == 200
+    assert answer.json() == {"model": "a", "summaries": [{"summary": "a|None|None|One."}]}
+    several = client.post(URL, json={"texts": ["1", "2"], "model": "b", "max_words": 7, "min_words": 2})
+    assert several.json() == {"model": "b", "summaries": [{"summary": "b|7|2|1"}, {"summary": "b|7|2|2"}]}
+
+
+def test_models_health_and_metrics(client: httpx.Client) -> None:
+    listed = client.get("/v1/models").json()
+    assert (listed["default"], [model["name"] for model in listed["models"]]) == ("a", ["a", "b"])
+    assert client.get("/healthz").json() == {"status": "ok"}
+    client.post(URL, json={"texts": ["1", "2"], "model": "b"})
+    client.get("/nowhere/else")
+    metrics = client.get("/metrics")
+    assert metrics.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    for part in (
+        'nutgraf_requests_total{path="/v1/summarize",status="200"}',
+        'nutgraf_requests_total{path="other",status="404"}',
+        'nutgraf_texts_total{model="b"}',
+        "nutgraf_queue_texts 0\n",
+        'nutgraf_batch_texts_bucket{le="2"}',
+        'nutgraf_request_seconds_bucket{le="+Inf"}',
+    ):
+        assert part in metrics.text
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        (b"", 400, "invalid_json"),
+        (b"{", 400, "invalid_json"),
+        (b'{"text": "\xff\xfe"}', 400, "invalid_json"),
+        (b'{"text": "\\ud800"}', 400, "invalid_json"),
+        (b"[" * 1500, 400, "invalid_json"),
+        (b'{"texts": ' + b"[" * 900 + b"]" * 900 + b"}", 400, "invalid_json"),
+        (b"null", 422, "invalid_request"),
+        (b"[]", 422, "invalid_request"),
+        (b"{}", 422, "invalid_request"),
+        (b'{"text": 5}', 422, "invalid_request"),
+        (b'{"text": null}', 422, "invalid_request"),
+        (b'{"texts": "not a list"}', 422, "invalid_request"),
+        (b'{"texts": []}', 422, "invalid_request"),
+        (b'{"texts": ["x", null]}', 422, "invalid_request"),
+        (b'{"text": "x", "texts": ["y"]}', 422, "invalid_request"),
+        (b'{"text": "x", "max_words": NaN}', 422, "invalid_request"),
+        (b'{"text": "x", "max_words": "5"}', 422, "invalid_request"),
+        (b'{"text": "x", "max_words": true}', 422, "invalid_request"),
+        (b'{"text": "x", "max_words": 0}', 422, "invalid_request"),
+        (b'{"text": "x", "max_words": 1' + b"0" * 400 + b"}", 422, "invalid_request"),
+        (b'{"text": "x", "max_words": 3, "min_words": 4}', 422, "invalid_request"),
+        (b'{"text": "x", "max_word": 3}', 422, "invalid_request"),
+        (b'{"text": ""}', 422, "empty_text"),
+        (b'{"texts": ["x", " \\n"]}', 422, "empty_text"),
+        (b'{"text": "x", "model": "c"}', 422, "unknown_model"),
+        (b'{"text": "x", "model": "../../etc"}', 422, "unknown_model"),
+        (b'{"text": "x", "n_best": 2}', 422, "not_available"),
+        (b'{"text": "x", "explain": true}', 422, "not_available"),
+        (b'{"texts": ["1", "2", "3", "4"]}', 422, "too_many_texts"),
+        (json.dumps({"text": "x " * 21}).encode(), 422, "text_too_long"),
+        (json.dumps({"text": "x" * (LONGEST_WORD + 1)}).encode(), 422, "text_too_long"),
+        (json.dumps({"text": "x" * 2000}).encode(), 413, "body_too_large"),
+    ],
+)
+def test_what_is_wrong_is_said(client: httpx.Client, body: bytes, status: int, code: str) -> None:
+    response = client.post(URL, content=body, headers={"Content-Type": "application/json"})
+    assert refused(response, status, code)
+
+
+def test_a_message_does_not_repeat_all_that_was_sent(client: httpx.Client) -> None:
+    message = refused(client.post(URL, json={"text": "x", "k" * 1500: 1}), 422, "invalid_request")
+    assert len(message) < 500
+
+
+def test_other_mistakes_are_json_too(client: httpx.Client) -> None:
+    assert refused(client.get("/nowhere"), 404, "not_found")
+    assert refused(client.get("/static/../app.py"), 404, "not_found")
+    assert refused(client.get("/static/%2e%2e/app.py"), 404, "not_found")
+    assert refused(client.get(URL), 405, "method_not_allowed")
+    assert refused(client.post(URL, content=b'{"text": "x"}'), 415, "unsupported_media_type")
+
+
+def test_a_body_of_unknown_length_is_limited(client: httpx.Client) -> None:
+    def chunks() -> Iterator[bytes]:
+        for _ in range(10):
+            yield b" " * 500
+
+    response = client.post(URL, content=chunks(), headers={"Content-Type": "application/json"})
+    assert refused(response, 413, "body_too_large")
+
+
+def test_a_mistake_of_the_model_stays_with_its_request_and_in_the_log(client: httpx.Client) -> None:
+    message = refused(client.post(URL, json={"text": "spoil"}), 500, "internal")
+    assert "secret" not in message
+    assert client.post(URL, json={"text": "fine"}).status_code == 200
+
+
+def test_a_full_queue_says_when_to_come_again() -> None:
+    slow = Echo("slow")
+    with running(models(slow), Limits(texts=1, queue=1, wait=0)) as client, ThreadPoolExecutor(1) as pool:
+        first = pool.submit(client.post, URL, json={"text": "1"})
+        assert slow.begun.wait(60)  # the first is being computed, the second waits, the third finds no room
+        second = httpx.Client(base_url=client.base_url, timeout=60)
+        with ThreadPoolExecutor(1) as other:
+            waiting = other.submit(second.post, URL, json={"text": "2"})
+            while "nutgraf_queue_texts 1\n" not in client.get("/metrics").text:
+                pass
+            third = client.post(URL, json={"text": "3"})
+            slow.go.set()
+            assert waiting.result().status_code == first.result().status_code == 200
+        second.close()
+    assert refused(third, 503, "queue_full")
+    assert int(third.headers["Retry-After"]) >= 1
+
+
+def test_a_request_that_takes_too_long_is_given_up() -> None:
+    slow = Echo("slow")
+    with running(models(slow), Limits(seconds=0.05, wait=0)) as client:
+        assert refused(client.post(URL, json={"text": "computed"}), 504, "timeout")
+        assert refused(client.post(URL, json={"text": "waiting"}), 504, "timeout")
+        slow.go.set()
+    assert slow.batches == [["computed"]]  # what nobody waits for any more is not computed
+
+
+def test_shutting_down_finishes_what_is_under_way() -> None:
+    slow = Echo("slow")
+    with ThreadPoolExecutor(1) as pool:
+        with running(models(slow)) as client:
+            url = client.base_url.join(URL)
+            pending = pool.submit(httpx.post, url, json={"text": "last"}, timeout=60)
+            assert slow.begun.wait(60)
+            Timer(0.2, slow.go.set).start()  # after the server was told to stop
+        assert pending.result().json()["summaries"] == [{"summary": "slow|None|None|last"}]
+
+
+def test_the_key() -> None:
+    with running(models(echo()), key="right") as client:
+        for sent in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic right"}):
+            for response in (
+                client.post(URL, json={"text": "x"}, headers=sent),
+                client.get("/v1/models", headers=sent),
+                client.get("/metrics", headers=sent),
+            ):
+                assert refused(response, 401, "unauthorized")
+                assert response.headers["WWW-Authenticate"] == "Bearer"
+        wrong = {b"Authorization": "Bearer r\u00efght".encode("latin-1")}
+        assert client.get("/v1/models", headers=wrong).status_code == 401
+        assert client.post(URL, json={"text": "x"}, headers={"Authorization": "Bearer right"}).status_code == 200
+        for free in ("/healthz", "/", "/static/page.js", "/docs", "/openapi.json"):
+            assert client.get(free).status_code == 200

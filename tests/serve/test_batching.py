@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from nutgraf.errors import NutgrafError
+from nutgraf.serve.batching import Batcher, ClosedError, Group, QueueFullError
+from nutgraf.serve.limits import Limits
+from nutgraf.serve.metrics import Histogram, Metrics
+from tests.serve.serving import URL, Echo, echo, models, running
+
+A, SHORT, B = Group("a", None, None), Group("a", 5, None), Group("b", None, None)
+
+
+@pytest.fixture
+def held() -> Iterator[tuple[Batcher, Echo, Echo]]:
+    """A batcher that is busy with one text, so that others gather in the line."""
+    a, b = Echo("a"), echo("b")
+    batcher = Batcher(models(a, b), Limits(batch=4, queue=8, texts=8, wait=0), Metrics())
+    first = batcher.submit(A, ["first"])
+    assert a.begun.wait(60)
+    yield batcher, a, b
+    a.go.set()
+    batcher.close()
+    assert first.done()
+
+
+def test_the_same_group_goes_together_up_to_a_batch(held: tuple[Batcher, Echo, Echo]) -> None:
+    batcher, a, b = held
+    futures = [
+        batcher.submit(group, texts)
+        for group, texts in ((A, ["1"]), (B, ["2"]), (A, ["3", "4"]), (SHORT, ["5"]), (A, ["6", "7"]), (A, ["8"]))
+    ]
+    a.go.set()
+    found = [future.result() for future in futures]
+    assert a.batches == [["first"], ["1", "3", "4", "8"], ["5"], ["6", "7"]]
+    assert b.batches == [["2"]]
+    assert found == [
+        ["a|None|None|1"],
+        ["b|None|None|2"],
+        ["a|None|None|3", "a|None|None|4"],
+        ["a|5|None|5"],
+        ["a|None|None|6", "a|None|None|7"],
+        ["a|None|None|8"],
+    ]
+
+
+def test_a_text_that_fails_spoils_no_other(held: tuple[Batcher, Echo, Echo]) -> None:
+    batcher, a, _ = held
+    good, bad, last = (batcher.submit(A, [text]) for text in ("good", "spoil", "last"))
+    a.go.set()
+    assert (good.result(), last.result()) == (["a|None|None|good"], ["a|None|None|last"])
+    with pytest.raises(RuntimeError):
+        bad.result()
+
+
+def test_the_line_is_bounded_and_what_is_cancelled_makes_room(held: tuple[Batcher, Echo, Echo]) -> None:
+    batcher, a, _ = held
+    waiting = batcher.submit(A, [str(i) for i in range(8)])
+    with pytest.raises(QueueFullError):
+        batcher.submit(A, ["one more"])
+    assert batcher.waiting == 8
+    waiting.cancel()
+    assert batcher.waiting == 0
+    last = batcher.submit(A, ["last"])
+    a.go.set()
+    assert last.result() == ["a|None|None|last"]
+    assert a.batches == [["first"], ["last"]]
+
+
+def test_closing_finishes_the_line_and_takes_no_more() -> None:
+    batcher = Batcher(models(echo("a")), Limits(wait=30), Metrics())
+    futures = [batcher.submit(A, [str(i)]) for i in range(40)]
+    batcher.close()
+    assert [future.result() for future in futures] == [[f"a|None|None|{i}"] for i in range(40)]
+    with pytest.raises(ClosedError):
+        batcher.submit(A, ["late"])
+
+
+def test_a_model_that_loses_a_text_is_a_mistake() -> None:
+    class Loses(Echo):
+        def __call__(self, *_: object) -> list[str]:
+            return []
+
+    batcher = Batcher(models(Loses("a")), Limits(), Metrics())
+    with pytest.raises(RuntimeError, match="0 summaries of 1 texts"):
+        batcher.submit(A, ["x"]).result()
+    batcher.close()
+
+
+def test_many_clients_each_get_their_own() -> None:
+    a = echo("a")
+    with running(models(a, echo("b")), Limits(batch=8)) as client, ThreadPoolExecutor(12) as pool:
+
+        def ask(i: int) -> None:
+            asked = {"texts": [f"{i}.{k}" for k in range(i % 3 + 1)], "model": "ab"[i % 2], "max_words": i % 5 + 1}
+            with httpx.Client(base_url=client.base_url, timeout=60) as own:
+                found = own.post(URL, json=asked).json()["summaries"]
+            expected = [f"{asked['model']}|{asked['max_words']}|None|{text}" for text in asked["texts"]]  # type: ignore[attr-defined]
+            assert [summary["summary"] for summary in found] == expected
+
+        list(pool.map(ask, range(60)))
+
+
+def test_limits_that_contradict_each_other_are_an_error() -> None:
+    with pytest.raises(NutgrafError, match="--max-queue"):
+        Limits(texts=10, queue=9)
+
+
+def test_a_histogram_by_hand() -> None:
+    histogram = Histogram((1, 2))
+    for value in (1, 1.5, 5):
+        histogram.add(value)
+    assert histogram.lines("x") == [
+        'x_bucket{le="1"} 1',
+        'x_bucket{le="2"} 2',
+        'x_bucket{le="+Inf"} 3',
+        "x_sum 7.5",
+        "x_count 3",
+    ]

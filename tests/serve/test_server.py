@@ -1,0 +1,103 @@
+"""The command, with a real run and real signals."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import httpx
+import pytest
+import torch
+
+from nutgraf import cli
+from nutgraf.backtranslation.run import Run
+from nutgraf.errors import NutgrafError, RunError
+from nutgraf.serve.models import Models, described
+from nutgraf.serve.server import KEY, listen, read_key
+from nutgraf.summarizer import Summarizer
+from tests.serve.serving import URL, running
+
+TEXTS = ["Tarvolin Corp said on Monday that sales rose 5 percent.", "A fire in Port Belano killed 3 people on Friday."]
+CPU = torch.device("cpu")
+
+
+@contextmanager
+def command(run: Run, *more: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run `nutgraf serve` on a free port; give the process and its address."""
+    arguments = [sys.executable, "-m", "nutgraf.cli", "serve", "--model", str(run.folder), "--port", "0", *more]
+    environment = {name: value for name, value in os.environ.items() if name != KEY} | {"OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stderr
+        try:
+            told = ""
+            while not (found := re.search(r"http://\S+", told)):
+                told = process.stderr.readline()
+                assert told, "the server ended before it served"
+            yield process, found[0].rstrip("/")
+        finally:
+            process.kill()
+
+
+def test_sigterm_finishes_what_is_under_way(finished: Run) -> None:
+    asked = {"texts": TEXTS * 8, "model": "all-2"}
+    with command(finished, "--threads", "1", "--wait-ms", "500") as (process, url), ThreadPoolExecutor(1) as pool:
+        pending = pool.submit(httpx.post, url + URL, json=asked, timeout=120)
+        while "nutgraf_queue_texts 0\n" in httpx.get(f"{url}/metrics", timeout=60).text and not pending.done():
+            pass
+        process.send_signal(signal.SIGTERM)
+        assert len(pending.result().json()["summaries"]) == 16
+        assert process.wait() == -signal.SIGTERM
+
+
+def test_the_same_strings_as_from_python(finished: Run) -> None:
+    served = Models.load(finished.folder, (), CPU)
+    with running(served) as client:
+        assert client.get("/v1/models").json()["default"] == "all-2"
+        for name in ("mu1-0", "all-2"):
+            answer = client.post(URL, json={"texts": TEXTS, "model": name, "max_words": 6}).json()
+            expected = Summarizer.load(finished.folder, name)(TEXTS, 6)
+            assert [summary["summary"] for summary in answer["summaries"]] == expected
+        beyond = client.post(URL, json={"text": TEXTS[0], "max_words": 999})
+        assert beyond.status_code == 422
+        assert "expected 1 <= min_words <= max_words" in beyond.json()["error"]["message"]
+
+
+def test_which_models_are_served(finished: Run) -> None:
+    assert list(Models.load(finished.folder, (), CPU).by_name) == finished.summarizers()
+    assert list(Models.load(finished.folder / "mu1-2", (), CPU).by_name) == ["mu1-2"]
+    some = Models.load(finished.folder, ("mu1-0", "dbae-0"), CPU)
+    assert (list(some.by_name), some.default) == (["mu1-0", "dbae-0"], "mu1-0")
+    with pytest.raises(RunError, match="no-such"):
+        Models.load(finished.folder, ("no-such",), CPU)
+
+
+def test_every_summarizer_has_a_description(finished: Run) -> None:
+    for name in (*finished.summarizers(), "seq2seq", "all-2+10000"):
+        assert described(name)
+    assert described("all-4+10000").endswith("loop 2, fine-tuned on 10,000 aligned pairs")
+
+
+def test_a_port_in_use_is_an_error_that_helps(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    with listen("127.0.0.1", 0) as taken:
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main(["serve", "--model", str(finished.folder), "--port", port])
+    assert stopped.value.code == 2
+    assert f"--port {port}" in capsys.readouterr().err
+
+
+def test_an_empty_key_is_no_open_door(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY, "")
+    with pytest.raises(NutgrafError, match=KEY):
+        read_key()
+    monkeypatch.setenv(KEY, "k3y")
+    assert read_key() == "k3y"
+    monkeypatch.delenv(KEY)
+    assert read_key() is None

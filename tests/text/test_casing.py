@@ -1,0 +1,42 @@
+from pathlib import Path
+
+from nutgraf.text.casing import Casing
+
+TEXTS = [
+    "Shares of AT&T rose in the U.S. on Monday.",
+    "The shares fell in The Hague: They said so.",
+    "ALL CAPITALS IN A LINE",
+]
+SUMMARIES = ["Shares Rise at AT&T", "The Shares Fall", "the shares fall"]
+
+
+def test_forms_are_counted_inside_sentences() -> None:
+    casing = Casing.learn(TEXTS, SUMMARIES)
+    assert casing.form("at&t") == "AT&T"
+    assert casing.form("u.s.") == "U.S."
+    assert casing.form("rise") == "Rise"  # as these summaries have it
+    assert casing.form("in") == "in"
+    assert casing.form("nowhere") == "nowhere"
+    assert "capitals" not in casing.texts
+    assert "they" not in casing.texts  # only after a colon
+
+
+def test_names_are_told_from_the_texts() -> None:
+    casing = Casing.learn(TEXTS, SUMMARIES)
+    asked = ("at&t", "monday", "shares", "rise", "in")
+    assert [word for word in asked if casing.is_name(word)] == ["at&t", "monday", "rise"]  # no text has "rise"
+    assert not Casing({"fall": "Fall"}, {"fall": "fall"}).is_name("fall")
+
+
+def test_a_word_at_the_start_of_a_text() -> None:
+    casing = Casing.learn(TEXTS, SUMMARIES)
+    assert casing.inside("the", "The") == "the"
+    assert casing.inside("monday", "Monday") == "Monday"
+    assert casing.inside("zyxomma", "Zyxomma") == "Zyxomma"
+
+
+def test_written_and_read(tmp_path: Path) -> None:
+    casing = Casing.learn(TEXTS, SUMMARIES)
+    casing.save(tmp_path / "casing.tsv")
+    read = Casing.load(tmp_path / "casing.tsv")
+    assert (read.summaries, read.texts) == (casing.summaries, casing.texts)
