@@ -238,6 +238,7 @@ class Decoding:
     length_penalty: float = 1.0  # scores are divided by length ** this
     spoken: int = 0  # words that are said without being copied: so many of the most frequent ones (0: all)
     batch: int = 64
+    faithful: bool = False  # names and numbers are only copied
 
     def __post_init__(self) -> None:
         for name in ("beam", "batch", "max_words"):

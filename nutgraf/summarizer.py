@@ -1,15 +1,16 @@
-"""Summaries of raw text by any model of a run: one code path for the command line, ROUGE and Python.
+"""Summaries of raw text by any model of a run: one code path for the command line, HTTP, ROUGE and Python.
 
-Text is tokenised and lower-cased for the model; words that no corpus had can still be copied. The way back restores
-case simply: a word that stands in the text is written as there (as it stands inside the sentence, where it does), and
-the first letter is a capital. Beam search as in Section 4; the initializers decode in their own way.
+Text is tokenised and lower-cased for the model; words that no corpus had can still be copied. On the way back a word
+that stands in the text is written as there, others as the corpora write them, and the first letter is a capital. Beam
+search as in Section 4; the initializers decode in their own way.
 """
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,21 +18,47 @@ import torch
 
 from nutgraf import recipe as recipes
 from nutgraf.backtranslation.initializers import load_initializer
-from nutgraf.backtranslation.plan import TEXT, best
+from nutgraf.backtranslation.manifest import MANIFEST
+from nutgraf.backtranslation.plan import CASING, TEXT, best
 from nutgraf.backtranslation.run import RUN, STEPS, Run
 from nutgraf.errors import InputError, RunError
 from nutgraf.initial.lead import Lead
+from nutgraf.models import Initial, Model, Searched
 from nutgraf.progress import Report, silent
-from nutgraf.seq2seq.decoding import ConvDecoder
-from nutgraf.seq2seq.search import Beam, beam
 from nutgraf.seq2seq.storage import load as load_seq2seq
+from nutgraf.text.casing import FILE, Casing
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import SPECIALS, UNK, Ids, Lexicon
 from nutgraf.text.prepare import Prepared
-from nutgraf.text.tokens import Tokenizer, detokenize
+from nutgraf.text.tokens import Tokenizer, detokenize, sentences
 
-# Sentences and the bounds of a summary's length in; summaries out.
-Model = Callable[[Sequence[Ids], recipes.Decoding, Report], list[Ids]]
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a summary, and what it rests on."""
+
+    text: str
+    copied: bool  # stands in the text
+    source: int | None  # its place among the text's words, or the place most looked at; none for an empty text
+    probability: float | None  # the model's own, given the words before; the initializers have none
+    unsupported: bool  # a name or a number that is not in the text
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A summary with its words; `probability` is the geometric mean of theirs."""
+
+    text: str
+    words: tuple[Word, ...]
+    probability: float | None
+
+
+@dataclass(frozen=True)
+class Explained:
+    """The words of a text as it writes them, and its summaries, best first."""
+
+    source: tuple[str, ...]
+    summaries: tuple[Summary, ...]
 
 
 class Codec:
@@ -83,11 +110,11 @@ class Summarizer:
         lexicon: Lexicon,
         text: recipes.Text,
         decoding: recipes.Decoding,
-        longest: int = sys.maxsize,
+        casing: Casing | None = None,
     ):
         self.name = name
         self.decoding = decoding
-        self.longest = longest  # words that the model can write
+        self.casing = casing or Casing()
         self._model, self._lexicon, self._text = model, lexicon, text
         self._tokenizer = Tokenizer(text.digits)
 
@@ -104,74 +131,154 @@ class Summarizer:
     def of(cls, run: Run, name: str, device: torch.device) -> Summarizer:
         """Load one summarizer of an open run."""
         folder = run.intact(name)
-        if name.endswith("-0"):
-            model = _initial(load_initializer(name.removesuffix("-0"), folder))
-        else:
-            model = _searched(
-                ConvDecoder(load_seq2seq(folder, device), run.recipe.decoding.spoken), run.recipe.seq2seq.copy
-            )
         prepared = Prepared.open(run.intact(TEXT))
-        longest = sys.maxsize if name.endswith("-0") else run.recipe.seq2seq.positions - 1
+        written = (run.step_folder(CASING) / MANIFEST).exists()  # not in runs of earlier versions
+        casing = Casing.load(run.intact(CASING) / FILE) if written else Casing()
+        model: Model
+        if name.endswith("-0"):
+            model = Initial(load_initializer(name.removesuffix("-0"), folder))
+        else:
+            seq2seq = load_seq2seq(folder, device)
+            words = prepared.lexicon.decode(seq2seq.target.ids.tolist())
+            unsaid = torch.tensor([_is_fact(word, casing) for word in words])
+            model = Searched(seq2seq, run.recipe.decoding.spoken, unsaid)
         decoding = usual_length(run.recipe.decoding, prepared.summaries)
-        return cls(name, model, prepared.lexicon, run.recipe.text, decoding, longest)
+        return cls(name, model, prepared.lexicon, run.recipe.text, decoding, casing)
 
     @classmethod
     def lead(cls, words: int, text: recipes.Text) -> Summarizer:
         """Return the baseline Lead-N, which needs no run."""
-        return cls(f"lead-{words}", _initial(Lead(words)), Lexicon(SPECIALS), text, recipes.Decoding())
+        return cls(f"lead-{words}", Initial(Lead(words)), Lexicon(SPECIALS), text, recipes.Decoding())
 
     def __call__(
         self,
         texts: Sequence[str],
         max_words: int | None = None,
         min_words: int | None = None,
+        faithful: bool | None = None,
         report: Report = silent,
     ) -> list[str]:
-        """Summarize raw texts, one string each; a blank text has an empty summary."""
-        summaries = self.words(texts, max_words, min_words, report)
-        return [self._written(words, text) for words, text in zip(summaries, texts, strict=True)]
+        """Summarize raw texts, one string each; a blank text has an empty summary.
+
+        Of a text that is longer than the model reads, the first sentences count. `faithful` output has no name and no
+        number that is not in the text.
+        """
+        summaries = self.words(texts, max_words, min_words, faithful, report)
+        return [self._written(self._forms(words, text)) for words, text in zip(summaries, texts, strict=True)]
 
     def words(
         self,
         texts: Sequence[str],
         max_words: int | None = None,
         min_words: int | None = None,
+        faithful: bool | None = None,
         report: Report = silent,
     ) -> list[list[str]]:
         """Summarize raw texts, as lower-case words: what is scored."""
+        codec, _, found = self._found(texts, self._settings(max_words, min_words, faithful), min_words, 1, report)
+        return [codec.decode(summaries)[0] if summaries else [] for summaries in found]
+
+    def explain(
+        self,
+        texts: Sequence[str],
+        max_words: int | None = None,
+        min_words: int | None = None,
+        faithful: bool | None = None,
+        n_best: int = 1,
+    ) -> list[Explained]:
+        """Summarize raw texts, up to `n_best` summaries each, and say what every word rests on."""
+        if n_best < 1:
+            raise InputError(f"n_best {n_best}: expected 1 or more")
+        settings = self._settings(max_words, min_words, faithful)
+        codec, sentences, found = self._found(texts, settings, min_words, n_best, silent)
+        return [
+            Explained(
+                tuple(self._tokenizer.tokenize(self._read(text))[: len(sentence)]),
+                tuple(self._explained(codec, sentence, summary, text) for summary in summaries),
+            )
+            for text, sentence, summaries in zip(texts, sentences, found, strict=True)
+        ]
+
+    def _found(
+        self, texts: Sequence[str], decoding: recipes.Decoding, min_words: int | None, n_best: int, report: Report
+    ) -> tuple[Codec, list[Ids], list[list[Ids]]]:
+        """Return the texts as ids and the best summaries of each; a blank text has none."""
         if isinstance(texts, str):
             raise TypeError("expected a list of texts, not one string: write [text]")
         codec = Codec(self._lexicon, self._text.digits)
-        sentences = [codec.encode(text, self._text.max_text_words) for text in texts]
-        decoding = self._bounds(max_words, min_words)
+        encoded = [codec.encode(self._read(text), self._text.max_text_words) for text in texts]
         # A text that is no longer than a summary is not stretched to one, unless that was asked for.
         enough = decoding.min_words if min_words is None else 0
-        long = [place for place, sentence in enumerate(sentences) if len(sentence) > enough]
-        short = [place for place, sentence in enumerate(sentences) if 0 < len(sentence) <= enough]
-        result: list[list[str]] = [[] for _ in texts]
+        long = [place for place, sentence in enumerate(encoded) if len(sentence) > enough]
+        short = [place for place, sentence in enumerate(encoded) if 0 < len(sentence) <= enough]
+        result: list[list[Ids]] = [[] for _ in texts]
         for places, bounds in ((long, decoding), (short, replace(decoding, min_words=1))):
-            found = self._model([sentences[place] for place in places], bounds, report) if places else []
-            for place, words in zip(places, codec.decode(found), strict=True):
-                result[place] = words[: decoding.max_words]
-        return result
+            found = self._model([encoded[place] for place in places], bounds, n_best, report) if places else []
+            for place, summaries in zip(places, found, strict=True):
+                result[place] = [summary[summary >= len(SPECIALS)][: decoding.max_words] for summary in summaries]
+        return codec, encoded, result
 
-    def _bounds(self, max_words: int | None, min_words: int | None) -> recipes.Decoding:
+    def _read(self, text: str) -> str:
+        """Return what is read of a text: all, or the first sentences where it is too long, at least one."""
+        if len(text.split()) <= self._text.max_text_words:
+            return text
+        first, *others = sentences(text)
+        for sentence in others:
+            if len(self._tokenizer.words(f"{first} {sentence}")) > self._text.max_text_words:
+                break
+            first = f"{first} {sentence}"
+        return first
+
+    def _explained(self, codec: Codec, sentence: Ids, summary: Ids, text: str) -> Summary:
+        rests = self._model.explain(sentence, summary)
+        forms = self._forms(codec.decode([summary])[0], text)
+        words = []
+        for place, (number, form) in enumerate(zip(summary.tolist(), forms, strict=True)):
+            own = sentence == number
+            copied = bool(own.any())
+            weights = np.where(own, rests.weights[place] + 1, 0) if copied else rests.weights[place]
+            words.append(
+                Word(
+                    form,
+                    copied,
+                    int(weights.argmax()) if len(weights) else None,
+                    None if rests.probabilities is None else float(rests.probabilities[place]),
+                    not copied and _is_fact(form.lower(), self.casing),
+                )
+            )
+        known = [math.log(max(word.probability, 1e-30)) for word in words if word.probability is not None]
+        mean = math.exp(sum(known) / len(known)) if known else None
+        return Summary(self._written(forms), tuple(words), mean)
+
+    def _settings(self, max_words: int | None, min_words: int | None, faithful: bool | None) -> recipes.Decoding:
         most = self.decoding.max_words if max_words is None else max_words
         least = min(self.decoding.min_words, most) if min_words is None else min_words
-        if not 1 <= least <= most <= self.longest:
-            bound = f" <= {self.longest}" if self.longest < sys.maxsize else ""
+        longest = self._model.longest
+        if not 1 <= least <= most <= longest:
+            bound = f" <= {longest}" if longest < sys.maxsize else ""
             raise InputError(f"min_words {least}, max_words {most}: expected 1 <= min_words <= max_words{bound}")
-        return replace(self.decoding, max_words=most, min_words=least)
+        kept = self.decoding.faithful if faithful is None else faithful
+        return replace(self.decoding, max_words=most, min_words=least, faithful=kept)
 
-    def _written(self, words: Sequence[str], text: str) -> str:
-        """Write words as a person would: the text's own spelling, a capital at the start."""
+    def _forms(self, words: Sequence[str], text: str) -> list[str]:
+        """Write words as the text has them, others as the corpora do."""
         pairs = [*zip(self._tokenizer.words(text), self._tokenizer.tokenize(text), strict=True)]
         forms: dict[str, str] = {}
-        # The first word last: its capital may only mark the sentence's start.
-        for word, form in (*pairs[1:], *pairs[:1]):
+        for word, form in pairs[1:]:
             forms.setdefault(word, form)
-        written = detokenize([forms.get(word, word) for word in words])
+        for word, form in pairs[:1]:
+            forms.setdefault(word, self.casing.inside(word, form))
+        return [forms.get(word) or self.casing.form(word) for word in words]
+
+    def _written(self, forms: Sequence[str]) -> str:
+        """Join words to a line that starts with a capital."""
+        written = detokenize(forms)
         return written[:1].upper() + written[1:] if written.split(" ")[0].islower() else written
+
+
+def _is_fact(word: str, casing: Casing) -> bool:
+    """Whether a word is a name or a number: what must not be made up."""
+    return any(character.isdigit() for character in word) or casing.is_name(word)
 
 
 def located(path: Path, name: str | None) -> tuple[Run, str]:
@@ -196,28 +303,3 @@ def usual_length(decoding: recipes.Decoding, summaries: Corpus) -> recipes.Decod
     if decoding.min_words or not len(summaries):
         return replace(decoding, min_words=max(1, decoding.min_words))
     return replace(decoding, min_words=min(decoding.max_words, max(1, round(float(summaries.lengths.mean())))))
-
-
-def _initial(apply: Callable[[Sequence[Ids]], list[Ids]]) -> Model:
-    def model(sentences: Sequence[Ids], decoding: recipes.Decoding, report: Report) -> list[Ids]:
-        return apply(sentences)
-
-    return model
-
-
-def _searched(decoder: ConvDecoder, copies: bool) -> Model:
-    def model(sentences: Sequence[Ids], decoding: recipes.Decoding, report: Report) -> list[Ids]:
-        settings = Beam(
-            decoding.beam,
-            decoding.min_words,
-            decoding.max_words,
-            decoding.no_repeat,
-            decoding.length_penalty,
-            decoding.batch,
-            unk=not copies,  # a model that copies has a better way to write a word that it does not know
-        )
-        return [
-            found[0].words if found else np.zeros(0, np.int32) for found in beam(decoder, sentences, settings, report)
-        ]
-
-    return model

@@ -18,10 +18,11 @@ from nutgraf.recipe import Recipe
 TRAINING_FLOPS = 35e9
 GENERATION_FLOPS = 30e9
 TOKENISED_WORDS = 300e3  # a second
+CASED_WORDS = 4e6  # are looked at
 EMBEDDED_WORDS = 90e3  # a second, for width 128, 5 negative words, one epoch
 LOADING = 3.0  # seconds: to start, read, write and check
 THRESHOLDS = 40.0  # seconds: to try values of eta and N
-_ONE_THREAD = (Kind.TEXT, Kind.ALIGNED, Kind.EMBEDDINGS)
+_ONE_THREAD = (Kind.TEXT, Kind.CASING, Kind.ALIGNED, Kind.EMBEDDINGS)
 SINKHORN = 3.0e-9  # seconds for each pair of words matched, a step
 
 
@@ -62,6 +63,8 @@ def _seconds(step: Step, recipe: Recipe, sizes: Sizes) -> float:
     match step.kind:
         case Kind.TEXT:
             return (words_F + words_S) / TOKENISED_WORDS
+        case Kind.CASING:
+            return 2 * min(words_F + words_S, CASED_WORDS) / TOKENISED_WORDS
         case Kind.ALIGNED:
             return sizes.aligned * (sizes.text_words + sizes.summary_words) / TOKENISED_WORDS
         case Kind.EMBEDDINGS:

@@ -27,6 +27,7 @@ ALL = "all"
 SUPERVISED = "seq2seq"
 ALIGNED = "aligned"
 TEXT = "text"
+CASING = "casing"
 JOINT, OF_TEXTS, OF_SUMMARIES = "embeddings", "embeddings-F", "embeddings-S"
 
 
@@ -34,6 +35,7 @@ class Kind(StrEnum):
     """What a step makes."""
 
     TEXT = "text"  # the lexicon and the two corpora of word ids
+    CASING = "casing"  # how words are usually written
     EMBEDDINGS = "embeddings"
     ALIGNED = "aligned"  # aligned pairs as word ids: for the supervised rows only
     INITIALIZER = "initializer"
@@ -69,7 +71,7 @@ def make_plan(settings: recipe.Plan, aligned: bool = False, aligned_limits: Sequ
     """Return all steps, each after what it needs, so that one whole chain is usable early."""
     chains = [name for name in ORDER if name in settings.initializers]
     several = len(chains) > 1
-    steps = [Step(TEXT, Kind.TEXT), Step(JOINT, Kind.EMBEDDINGS, (TEXT,))]
+    steps = [Step(TEXT, Kind.TEXT), Step(CASING, Kind.CASING), Step(JOINT, Kind.EMBEDDINGS, (TEXT,))]
     for chain in chains if settings.iterations == 0 else ():
         steps += _initial(chain)
     for iteration in range(2, settings.iterations + 1, 2):

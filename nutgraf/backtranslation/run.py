@@ -35,6 +35,7 @@ VERSIONS = dict.fromkeys(Kind, 1)
 
 _SECTIONS: dict[Kind, tuple[str, ...]] = {
     Kind.TEXT: ("text",),
+    Kind.CASING: (),
     Kind.EMBEDDINGS: ("embeddings",),
     Kind.ALIGNED: (),
     Kind.INITIALIZER: (),  # its own section, see _slice
@@ -208,6 +209,7 @@ def _slice(step: Step) -> tuple[str, ...]:
 def _digests(step: Step, inputs: Inputs) -> list[str]:
     sources: dict[Kind, tuple[Source | None, ...]] = {
         Kind.TEXT: (inputs.texts, inputs.summaries),
+        Kind.CASING: (inputs.texts, inputs.summaries),
         Kind.INITIALIZER: (inputs.valid if step.chain in THRESHOLDED else None,),
         Kind.ALIGNED: (inputs.aligned,),
     }

@@ -7,6 +7,7 @@ killed one, is the engine's and the manifest's business.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -40,6 +41,7 @@ from nutgraf.seq2seq import storage
 from nutgraf.seq2seq.model import Seq2seq
 from nutgraf.seq2seq.pairs import learn
 from nutgraf.seq2seq.training import Point
+from nutgraf.text import casing
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.embeddings import train_embeddings
 from nutgraf.text.lexicon import Vocab
@@ -48,6 +50,7 @@ from nutgraf.text.reading import read_lines, read_pairs
 from nutgraf.text.tokens import tokenize_all
 
 HISTORY = "history.json"
+CASED_LINES = 100_000  # of each corpus: enough to know how words are written
 FINE_TUNING_EPOCHS = 5
 Vectors = NDArray[np.float32]
 
@@ -73,6 +76,7 @@ class Stages:
         """Write the step's files to its folder."""
         makers: dict[Kind, Callable[[Task], None]] = {
             Kind.TEXT: self._text,
+            Kind.CASING: self._casing,
             Kind.EMBEDDINGS: self._embeddings,
             Kind.ALIGNED: self._aligned,
             Kind.INITIALIZER: self._initializer,
@@ -106,6 +110,20 @@ class Stages:
 
         lines = [read_lines(source.path, source.limit) for source in (inputs.texts, inputs.summaries)]
         prepare(lines[0], lines[1], self.recipe.text, task.folder, self.hardware.threads, report)
+
+    def _casing(self, task: Task) -> None:
+        sources = (self.run.inputs.texts, self.run.inputs.summaries)
+        limits = [min(source.limit or CASED_LINES, CASED_LINES) for source in sources]
+        total = sum(min(source.lines, limit) for source, limit in zip(sources, limits, strict=True))
+        count = itertools.count(1)
+
+        def told(line: str) -> str:
+            if (done := next(count)) % 5_000 == 0:
+                task.report(Progress(done, total, "lines"))
+            return line
+
+        lines = [map(told, read_lines(source.path, limit)) for source, limit in zip(sources, limits, strict=True)]
+        casing.Casing.learn(*lines).save(task.folder / casing.FILE)
 
     def _aligned(self, task: Task) -> None:
         source = self.run.inputs.aligned

@@ -22,23 +22,26 @@ class ConvDecoder:
     """A trained model, as the search wants it.
 
     It says only the `spoken` most frequent words of its vocabulary (0: all), and what it copies: less arithmetic.
+    `unsaid` marks words, (vocabulary,) True, that it may only copy.
     """
 
-    def __init__(self, model: Seq2seq, spoken: int = 0):
+    def __init__(self, model: Seq2seq, spoken: int = 0, unsaid: Tensor | None = None):
         self.model = model.eval()
         self.spoken = min(spoken or len(model.target), len(model.target))
+        bias = model.bias.detach()
+        self.bias = bias if unsaid is None else bias.masked_fill(unsaid.to(bias.device), float("-inf"))
 
     @torch.no_grad()
     def start(self, sources: Sequence[Ids], replace_unk: bool) -> ConvDecoding:
         """Read the sources, one row each."""
         words = padded(sources).to(self.model.bias.device)
-        return ConvDecoding(self.model, self.model.encode(words), replace_unk, self.spoken)
+        return ConvDecoding(self.model, self.model.encode(words), replace_unk, self.bias[: self.spoken])
 
 
 class ConvDecoding:
     """One batch under way."""
 
-    def __init__(self, model: Seq2seq, source: Encoded, replace_unk: bool, spoken: int):
+    def __init__(self, model: Seq2seq, source: Encoded, replace_unk: bool, bias: Tensor):
         self.model, self.source, self.replace_unk = model, source, replace_unk
         decoder = model.decoder
         self.enter, self.leave = _folded(decoder.enter), _folded(decoder.leave)
@@ -48,7 +51,8 @@ class ConvDecoding:
         self.buffers = [source.keys.new_zeros(rows, decoder.kernel, width) for _ in self.layers]
         self.length = 0
         self.weights = source.keys.new_zeros(rows, source.words.shape[1])
-        self.table, self.bias = model.target_table[:spoken], model.bias[:spoken]
+        spoken = len(bias)
+        self.table, self.bias = model.target_table[:spoken], bias
         self.columns = _columns(source.words, local(model.target_local, source.words), spoken)
         self.vocabulary = torch.from_numpy(model.target.ids[:spoken].astype("int64")).to(source.words.device)
 
@@ -101,6 +105,14 @@ class ConvDecoding:
         )
         self.buffers = [buffer[rows] for buffer in self.buffers]
         self.weights, self.columns = self.weights[rows], self.columns[rows]
+
+
+@torch.no_grad()
+def explained(model: Seq2seq, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the (B, T) log-probabilities of target words, and their (B, T, S) attention over the source."""
+    previous = F.pad(local(model.target_local, target)[:, :-1], (1, 0), value=EOS)
+    _, _, weights = model.decoder(model.target_table[previous], model.encode(source))
+    return model.log_probs(source, target), weights
 
 
 class _FoldedAttention:

@@ -158,6 +158,19 @@ def _digit(character: str) -> bool:
     return character.isdigit() or character in "#N"
 
 
+def sentences(text: str) -> list[str]:
+    """Split a paragraph where sentences end: at a mark that is no abbreviation's, with no small letter after it."""
+    found: list[list[str]] = [[]]
+    pieces = text.split()
+    for piece, following in zip(pieces, [*pieces[1:], ""], strict=False):
+        found[-1].append(piece)
+        bare = piece.rstrip("\"')]}”’")
+        ends = bare.endswith(("!", "?")) or (bare.endswith(".") and not _keeps_full_stop(piece, following))
+        if ends and following and not following.lstrip("\"'(“‘")[:1].islower():
+            found.append([])
+    return [" ".join(sentence) for sentence in found if sentence]
+
+
 def tokenize_all(lines: Iterable[str], digits: str, workers: int) -> Iterator[list[str]]:
     """Yield Tokenizer(digits).words(line) of each line, in order, whatever the number of worker processes."""
     lines = iter(lines)

@@ -1,0 +1,73 @@
+"""How words are usually written: "u.s." is U.S., "at&t" is AT&T.
+
+Models see lower case. On the way back a word that stands in the text is written as there; for the others, and for a
+text's first word, whose capital may only mark the start, the corpora know. Titles may capitalise every word, texts do
+not: so a summary's words are written as summaries write them, and what is a name is told from the texts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from nutgraf.text.tokens import Tokenizer
+
+FILE = "casing.tsv"
+_STARTS = frozenset((".", "!", "?", ":", ";", "``", "`", "(", "-", "--", "..."))
+Forms = Mapping[str, str]
+
+
+class Casing:
+    """The usual forms of words, in summaries and in texts; a word that neither has is written as it is."""
+
+    def __init__(self, summaries: Forms | None = None, texts: Forms | None = None):
+        self.summaries, self.texts = summaries or {}, texts or {}
+
+    @classmethod
+    def learn(cls, texts: Iterable[str], summaries: Iterable[str]) -> Casing:
+        """Count the forms in raw lines, but for those at the start of a sentence."""
+        return cls(_usual(summaries), _usual(texts))
+
+    def form(self, word: str) -> str:
+        """Return a word as a summary would have it."""
+        return self.summaries.get(word) or self.texts.get(word) or word
+
+    def is_name(self, word: str) -> bool:
+        """Whether a word is written with a capital inside a sentence."""
+        form = self.texts.get(word) or self.summaries.get(word) or word
+        return form != form.lower()
+
+    def inside(self, word: str, form: str) -> str:
+        """Return how a word that starts a text would be written inside it: its capital may only mark the start."""
+        known = word in self.summaries or word in self.texts
+        return self.form(word) if known and not self.is_name(word) else form
+
+    def save(self, path: Path) -> None:
+        """Write one word a line: as models see it, in summaries, in texts."""
+        words = sorted({*self.summaries, *self.texts})
+        lines = (f"{w}\t{self.summaries.get(w, '')}\t{self.texts.get(w, '')}\n" for w in words)
+        path.write_text("".join(lines), encoding="utf-8", newline="\n")
+
+    @classmethod
+    def load(cls, path: Path) -> Casing:
+        """Read what `save` wrote."""
+        rows = [line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
+        return cls(
+            {word: summary for word, summary, _ in rows if summary}, {word: text for word, _, text in rows if text}
+        )
+
+
+def _usual(lines: Iterable[str]) -> dict[str, str]:
+    """Return each word's most frequent form; of equal ones the plain one, or the first by the alphabet."""
+    tokenizer = Tokenizer()
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for line in lines:
+        if line.isupper():
+            continue
+        before = "."
+        for form in tokenizer.tokenize(line):
+            if before not in _STARTS:
+                counts[form.lower()][form] += 1
+            before = form
+    return {word: min(forms, key=lambda form: (-forms[form], form != word, form)) for word, forms in counts.items()}
