@@ -174,7 +174,7 @@ def training_steps(step: Step, settings: recipe.Training) -> int:
     """Return how many steps a seq2seq model is trained for."""
     if step.chain in (ALL, SUPERVISED) and step.kind is Kind.SUMMARIZER and not step.aligned_limit:
         return settings.all_steps
-    if step.start:
+    if step.start and not step.aligned_limit:
         return settings.tuning_steps
     return settings.expander_steps if step.kind is Kind.EXPANDER else settings.steps
 
