@@ -106,16 +106,18 @@ class AutoEncoder(nn.Module):
 
 
 class DbaeDecoding:
-    """One batch under way. A row's columns are PAD, EOS, UNK and its `candidates` best words.
+    """One batch under way. A row's columns are PAD, EOS, UNK and its `most` best words.
 
     Each row may say the first `spoken` words of V^S and the words of its own input; only these are scored.
     """
 
-    def __init__(self, module: AutoEncoder, vocab: Vocab, hidden: Tensor, said: Tensor, settings: recipe.Dbae):
+    def __init__(
+        self, module: AutoEncoder, vocab: Vocab, hidden: Tensor, said: Tensor, settings: recipe.Dbae, most: int
+    ):
         self.module, self.lam = module, settings.lam
         self.local, self.ids = torch.from_numpy(vocab.table).long(), torch.from_numpy(vocab.ids).long()
         self.spoken = min(settings.spoken or len(vocab), len(vocab))
-        self.candidates = 2 * settings.beam + settings.words + SPECIAL  # no search looks deeper
+        self.most = most
         self.best = torch.zeros(len(said), 0, dtype=torch.long)
         self.output = module.output()
         self.frequent = self.output[: self.spoken].t().contiguous()
@@ -132,7 +134,7 @@ class DbaeDecoding:
         normaliser = scores.logsumexp(1, keepdim=True)
         special = scores[:, :SPECIAL].clone()
         ordinary = scores[:, SPECIAL:]
-        best, columns = ordinary.topk(min(self.candidates, ordinary.shape[1]), dim=1)
+        best, columns = ordinary.topk(min(self.most, ordinary.shape[1]), dim=1)
         columns += SPECIAL
         self.best = torch.where(
             columns < self.spoken, columns, self.rare.gather(1, (columns - self.spoken).clamp_min(0))
@@ -185,7 +187,7 @@ class Dbae:
     weights: Tensor  # (|V^S|,) w_v
     settings: recipe.Dbae
 
-    def start(self, sources: Sequence[Ids], replace_unk: bool) -> DbaeDecoding:
+    def start(self, sources: Sequence[Ids], replace_unk: bool, most: int) -> DbaeDecoding:
         """Read the sources, one row each; UNK is never said, so there is none to replace."""
         del replace_unk
         local = [self.vocab.local(source) for source in sources]
@@ -193,7 +195,7 @@ class Dbae:
             hidden = self.module.eval().start(average(self.module.vectors, Bags.of(local), self.weights))
         table = padded(local)
         said = torch.where(table > UNK, table, PAD)
-        return DbaeDecoding(self.module, self.vocab, hidden, said, self.settings)
+        return DbaeDecoding(self.module, self.vocab, hidden, said, self.settings, most)
 
     def __call__(self, sentences: Sequence[Ids], report: Report = silent) -> list[Ids]:
         """Summarize sentences by beam search."""

@@ -1,7 +1,9 @@
 """Incremental decoding of the convolutional model: one word a step, touching only the newest position.
 
 Each block keeps its last k inputs, so a convolution is one matrix product of (rows, k C); weight norm is folded once a
-batch. Equal to the model's `log_probs` in evaluation mode; a test holds that. Choosing words is the search's business.
+batch. The source is kept once a sentence, whatever the number of hypotheses. Only the best words of the vocabulary and
+the source's own are scored in full: nothing but a normaliser is computed for the others. Equal to the model's
+`log_probs` in evaluation mode; a test holds that. Choosing words is the search's business.
 """
 
 from __future__ import annotations
@@ -15,7 +17,10 @@ from torch import Tensor
 
 from nutgraf.seq2seq.batch import padded
 from nutgraf.seq2seq.model import HALF, TINY, Affine, Attention, Encoded, Seq2seq, local
-from nutgraf.text.lexicon import EOS, PAD, UNK, Ids
+from nutgraf.seq2seq.search import NEVER
+from nutgraf.text.lexicon import EOS, PAD, SPECIALS, UNK, Ids
+
+SPECIAL = len(SPECIALS)
 
 
 class ConvDecoder:
@@ -29,32 +34,41 @@ class ConvDecoder:
         self.model = model.eval()
         self.spoken = min(spoken or len(model.target), len(model.target))
         bias = model.bias.detach()
-        self.bias = bias if unsaid is None else bias.masked_fill(unsaid.to(bias.device), float("-inf"))
+        self.bias = bias if unsaid is None else bias.masked_fill(unsaid.to(bias.device), NEVER)
 
     @torch.no_grad()
-    def start(self, sources: Sequence[Ids], replace_unk: bool) -> ConvDecoding:
+    def start(self, sources: Sequence[Ids], replace_unk: bool, most: int) -> ConvDecoding:
         """Read the sources, one row each."""
         words = padded(sources).to(self.model.bias.device)
-        return ConvDecoding(self.model, self.model.encode(words), replace_unk, self.bias[: self.spoken])
+        return ConvDecoding(self.model, self.model.encode(words), replace_unk, self.bias[: self.spoken], most)
 
 
 class ConvDecoding:
-    """One batch under way."""
+    """One batch under way.
 
-    def __init__(self, model: Seq2seq, source: Encoded, replace_unk: bool, bias: Tensor):
-        self.model, self.source, self.replace_unk = model, source, replace_unk
-        decoder = model.decoder
+    Columns are PAD, EOS, UNK, then the `most` most probable words of the vocabulary, then the source's own words where
+    the model copies. A word has one column; others that would be its own as well are impossible.
+    """
+
+    def __init__(self, model: Seq2seq, source: Encoded, replace_unk: bool, bias: Tensor, most: int):
+        self.model, self.source, self.replace_unk, self.bias = model, source, replace_unk, bias
+        decoder, spoken = model.decoder, len(bias)
         self.enter, self.leave = _folded(decoder.enter), _folded(decoder.leave)
         self.layers = [(_folded(layer), _FoldedAttention(a)) for layer, a in zip(*_blocks(model), strict=True)]
+        self.table = model.target_table[:spoken].t()
+        self.vocabulary = torch.from_numpy(model.target.ids[:spoken].astype("int64")).to(source.words.device)
+        self.most = min(most, spoken - SPECIAL)
+        self.known = local(model.target_local, source.words)  # (sentences, S) the vocabulary's ids, or UNK
+        self.known = torch.where(self.known < spoken, self.known, UNK)
+        same = source.words[:, :, None] == source.words[:, None, :]
+        self.first = same.int().argmax(2)  # (sentences, S) where each word stands first
+        self.per = 1  # rows of each sentence
         rows, width = len(source.words), model.settings.width
         # One buffer a block: the last k inputs, (rows, k, C).
         self.buffers = [source.keys.new_zeros(rows, decoder.kernel, width) for _ in self.layers]
         self.length = 0
         self.weights = source.keys.new_zeros(rows, source.words.shape[1])
-        spoken = len(bias)
-        self.table, self.bias = model.target_table[:spoken], bias
-        self.columns = _columns(source.words, local(model.target_local, source.words), spoken)
-        self.vocabulary = torch.from_numpy(model.target.ids[:spoken].astype("int64")).to(source.words.device)
+        self.best = self.known.new_zeros(rows, self.most)
 
     @torch.no_grad()
     def step(self, words: Tensor) -> Tensor:
@@ -70,41 +84,65 @@ class ConvDecoding:
             inner, self.weights = attention(inner, target, self.source)
             x = (inner + x) * HALF
         self.length += 1
-        logits = torch.addmm(self.bias, F.linear(x, *self.leave), self.table.t())
+        logits = torch.addmm(self.bias, F.linear(x, *self.leave), self.table)
+        best, columns = logits[:, SPECIAL:].topk(self.most, dim=1)
+        self.best = columns + SPECIAL
         if model.gate is None:
-            return logits.log_softmax(1)
-        return self._mixed(logits, torch.sigmoid(model.gate(x)))
+            return torch.cat([logits[:, :SPECIAL], best], 1) - logits.logsumexp(1, keepdim=True)
+        return self._mixed(logits, best, model.gate(x))
 
-    def _mixed(self, logits: Tensor, gate: Tensor) -> Tensor:
-        """Add the copied probability to the columns of the source's words; those outside the vocabulary come last."""
-        probs = F.pad(logits.softmax(1).mul_(gate), (0, self.columns.shape[1]))
-        probs.scatter_add_(1, self.columns, self.weights * (1 - gate))
-        return probs.clamp_min_(TINY).log_()
+    def _mixed(self, logits: Tensor, best: Tensor, gate: Tensor) -> Tensor:
+        """p(y) = g p_vocab(y) + (1 - g) sum_i a_i [x_i = y], for the special words, the best and the source's own."""
+        generating = F.logsigmoid(gate) - logits.logsumexp(1, keepdim=True)
+        copying = F.logsigmoid(-gate)
+        words, known, first = (self._rows(each) for each in (self.source.words, self.known, self.first))
+        copied = torch.zeros_like(self.weights).scatter_add_(1, first, self.weights).clamp_min_(TINY).log_() + copying
+        generated = (logits.gather(1, known) + generating).masked_fill(known == UNK, NEVER)
+        own = torch.logaddexp(generated, copied)
+        # Ends have columns of their own, and a word that stands twice has that of its first place.
+        own.masked_fill_((words < SPECIAL) | (first != torch.arange(first.shape[1], device=first.device)), NEVER)
+        again = (self.best[:, :, None] == known[:, None, :]).any(2)
+        special = logits[:, :SPECIAL] + generating
+        for word in (EOS, UNK):
+            attended = (self.weights * (words == word)).sum(1).clamp_min_(TINY).log_() + copying[:, 0]
+            special[:, word] = torch.logaddexp(special[:, word], attended)
+        return torch.cat([special, (best + generating).masked_fill_(again, NEVER), own], 1)
+
+    def _rows(self, of_sentences: Tensor) -> Tensor:
+        return of_sentences if self.per == 1 else of_sentences.repeat_interleave(self.per, 0)
 
     def words(self, rows: Tensor, columns: Tensor) -> Tensor:
         """Return the lexicon ids of columns; with `replace_unk` UNK is the most attended word of the source."""
-        rows = rows.expand_as(columns).to(columns.device)
-        known = columns < len(self.vocabulary)
-        place = torch.where(known, 0, columns - len(self.vocabulary))
-        found = torch.where(known, self.vocabulary[torch.where(known, columns, 0)], self.source.words[rows, place])
+        rows, columns = rows.expand_as(columns).to(self.best.device), columns.to(self.best.device)
+        first = SPECIAL + self.most
+        spoken = torch.where(columns < SPECIAL, columns, self.best[rows, (columns - SPECIAL).clamp(0, self.most - 1)])
+        own = self.source.words[rows // self.per, (columns - first).clamp_min(0)]
+        found = torch.where(columns < first, self.vocabulary[spoken], own)
         if self.replace_unk:
-            ends = (self.source.words == PAD) | (self.source.words == EOS)
-            attended = self.weights.masked_fill(ends, -1).argmax(1)
-            replacement = self.source.words.gather(1, attended[:, None]).squeeze(1)
+            words = self._rows(self.source.words)
+            attended = self.weights.masked_fill((words == PAD) | (words == EOS), -1).argmax(1)
+            replacement = words.gather(1, attended[:, None]).squeeze(1)
             # A source without a single word has nothing to give.
             replacement = torch.where(replacement == EOS, UNK, replacement)
             found = torch.where(found == UNK, replacement[rows], found)
         return found
 
     def select(self, rows: Tensor) -> None:
-        """Go on with these rows."""
+        """Go on with these rows; where each sentence has equally many, one after the other, it is kept only once."""
         rows = rows.to(self.source.words.device)
-        s = self.source
-        self.source = replace(
-            s, words=s.words[rows], keys=s.keys[rows], values=s.values[rows], pad=s.pad[rows], scale=s.scale[rows]
-        )
+        sentences, counts = torch.unique_consecutive(rows // self.per, return_counts=True)
+        if len(counts) and bool((counts != counts[0]).any()):
+            sentences, counts = rows // self.per, torch.ones_like(rows)
+        self.per = int(counts[0]) if len(counts) else 1
+        if len(sentences) != len(self.known) or bool(
+            (sentences != torch.arange(len(sentences), device=rows.device)).any()
+        ):
+            s = self.source
+            kept = {name: getattr(s, name)[sentences] for name in ("words", "keys", "values", "pad", "scale")}
+            self.source = replace(s, **kept)
+            self.known, self.first = self.known[sentences], self.first[sentences]
         self.buffers = [buffer[rows] for buffer in self.buffers]
-        self.weights, self.columns = self.weights[rows], self.columns[rows]
+        self.weights, self.best = self.weights[rows], self.best[rows]
 
 
 @torch.no_grad()
@@ -116,17 +154,17 @@ def explained(model: Seq2seq, source: Tensor, target: Tensor) -> tuple[Tensor, T
 
 
 class _FoldedAttention:
-    """`Attention` for one position a row."""
+    """`Attention` for one position a row, and equally many rows a sentence."""
 
     def __init__(self, attention: Attention):
         self.enter, self.leave = _folded(attention.enter), _folded(attention.leave)
 
     def __call__(self, x: Tensor, target: Tensor, source: Encoded) -> tuple[Tensor, Tensor]:
-        query = (F.linear(x, *self.enter) + target) * HALF
-        scores = torch.bmm(source.keys, query[:, :, None]).squeeze(2).masked_fill(source.pad, float("-inf"))
-        weights = scores.softmax(1)
-        seen = torch.bmm(weights[:, None, :], source.values).squeeze(1) * source.scale[:, 0]
-        return (F.linear(seen, *self.leave) + x) * HALF, weights
+        query = ((F.linear(x, *self.enter) + target) * HALF).view(len(source.words), -1, target.shape[1])
+        scores = torch.bmm(query, source.keys.transpose(1, 2)).masked_fill_(source.pad[:, None], NEVER)
+        weights = scores.softmax(2)
+        seen = (torch.bmm(weights, source.values) * source.scale).view(len(x), -1)
+        return (F.linear(seen, *self.leave) + x) * HALF, weights.view(len(x), -1)
 
 
 def _folded(affine: Affine) -> tuple[Tensor, Tensor]:
@@ -135,12 +173,3 @@ def _folded(affine: Affine) -> tuple[Tensor, Tensor]:
 
 def _blocks(model: Seq2seq) -> tuple[list[Affine], list[Attention]]:
     return list(model.decoder.convolutions), list(model.decoder.attentions)  # type: ignore[arg-type]
-
-
-def _columns(words: Tensor, known: Tensor, spoken: int) -> Tensor:
-    """Return (rows, S) each source word's column: its own where it is spoken, or one past those, for its first place.
-
-    The source's EOS counts as the word EOS, as in training; padding has no weight, so its column does not matter.
-    """
-    first = (words[:, :, None] == words[:, None, :]).int().argmax(2)
-    return torch.where(((known == UNK) & (words != UNK)) | (known >= spoken), spoken + first, known)

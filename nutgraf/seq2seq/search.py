@@ -1,8 +1,8 @@
 """The one search: top-k sampling for artificial data, beam search for people and for ROUGE.
 
 It knows no model. A `Decoder` starts a batch of sentences; the `Decoding` gives log-probabilities of the next word, row
-by row, over columns. Columns 0, 1, 2 are PAD, EOS, UNK; what word a column is, the decoding says, since a model that
-copies has columns for the source's words, too. Words are lexicon ids throughout.
+by row, over columns. Columns 0, 1, 2 are PAD, EOS, UNK, the others the most probable words; which these are, the
+decoding says. Words are lexicon ids throughout.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from nutgraf.progress import Progress, Report, silent
-from nutgraf.text.lexicon import EOS, PAD, UNK, Ids
+from nutgraf.text.lexicon import EOS, PAD, SPECIALS, UNK, Ids
 
 NEVER = float("-inf")
 
@@ -37,15 +37,18 @@ class Decoding(Protocol):
 class Decoder(Protocol):
     """A model that can be searched."""
 
-    def start(self, sources: Sequence[Ids], replace_unk: bool) -> Decoding:
-        """Read the sources, one row each; `replace_unk` puts the most attended source word in UNK's place."""
+    def start(self, sources: Sequence[Ids], replace_unk: bool, most: int) -> Decoding:
+        """Read the sources, one row each; `replace_unk` puts the most attended source word in UNK's place.
+
+        At least the `most` most probable words must have columns, or all words.
+        """
 
 
 @dataclass(frozen=True)
 class Sampling:
     """Top-k sampling. `stop` is a word that ends a sentence besides EOS, and is kept (-1: none).
 
-    Only the first `repeatable` columns, the most frequent words, may come more than once in a sentence (0: all may).
+    Only the `repeatable` most frequent words may come more than once in a sentence (0: all may).
     """
 
     top_k: int
@@ -82,7 +85,8 @@ def sample(decoder: Decoder, sources: Sequence[Ids], settings: Sampling, generat
     """Draw one sentence a source, each word from the k most probable ones by their renormalised probabilities."""
     result: list[Ids] = [np.zeros(0, dtype=np.int32)] * len(sources)
     for places in _by_length(sources, settings.batch):
-        decoding = decoder.start([sources[i] for i in places], replace_unk=False)
+        most = settings.top_k + (settings.max_words if settings.repeatable else 0)
+        decoding = decoder.start([sources[i] for i in places], replace_unk=False, most=most)
         for place, words in zip(places, _sample_batch(decoding, len(places), settings, generator), strict=True):
             result[place] = words
     return result
@@ -93,18 +97,19 @@ def _sample_batch(decoding: Decoding, n: int, settings: Sampling, generator: tor
     alive = torch.arange(n)
     words = torch.full((n,), EOS)
     ended = torch.zeros(n, dtype=torch.bool)
-    said = torch.full((n, settings.max_words), PAD)  # columns that may not come again
+    said = torch.full((n, settings.max_words), PAD)  # words that may not come again
     for length in range(settings.max_words):
         scores = _allowed(decoding.step(words), length, settings.min_words, settings.unk)
+        rows = torch.arange(len(alive))[:, None]
         if settings.repeatable:
-            scores.scatter_(1, said[:, :length].to(scores.device), NEVER)
+            known = decoding.words(rows, torch.arange(scores.shape[1]).expand(len(alive), -1)).cpu()
+            scores.masked_fill_(_among(known, said[:, :length]).to(scores.device), NEVER)
         best, columns = scores.topk(min(settings.top_k, scores.shape[1]), dim=1)
         choice = torch.multinomial(best.softmax(1).cpu(), 1, generator=generator).to(columns.device)
-        chosen = columns.gather(1, choice)
-        said[:, length] = torch.where(chosen < settings.repeatable, PAD, chosen).squeeze(1)
-        words = decoding.words(torch.arange(len(alive))[:, None], chosen).squeeze(1)
-        drawn[alive[~ended].numpy(), length] = words[~ended].cpu().numpy()
-        ended |= ((words == EOS) | (words == settings.stop)).cpu()
+        words = decoding.words(rows, columns.gather(1, choice)).squeeze(1).cpu()
+        said[:, length] = torch.where(words < len(SPECIALS) + settings.repeatable, PAD, words)
+        drawn[alive[~ended].numpy(), length] = words[~ended].numpy()
+        ended |= (words == EOS) | (words == settings.stop)
         if ended.all():
             break
         # Rows that ended leave when they are many: to leave costs a copy of what stays.
@@ -113,6 +118,11 @@ def _sample_batch(decoding: Decoding, n: int, settings: Sampling, generator: tor
             decoding.select(stay)
             alive, words, ended, said = alive[stay], words[stay], ended[stay], said[stay]
     return [_cut(row) for row in drawn]
+
+
+def _among(words: Tensor, others: Tensor) -> Tensor:
+    """Return whether each of a row's words is among the row's others: (rows, a), (rows, b) -> (rows, a)."""
+    return (words[:, :, None] == others[:, None, :]).any(2)
 
 
 def _cut(row: Ids) -> Ids:
@@ -135,7 +145,9 @@ def beam(decoder: Decoder, sources: Sequence[Ids], settings: Beam, report: Repor
     result: list[list[Hypothesis]] = [[] for _ in sources]
     done = 0
     for places in _by_length(sources, settings.batch):
-        search = _BeamSearch(decoder.start([sources[i] for i in places], replace_unk=True), len(places), settings)
+        most = 2 * settings.beam + (settings.max_words if settings.no_repeat else 0)
+        decoding = decoder.start([sources[i] for i in places], replace_unk=True, most=most)
+        search = _BeamSearch(decoding, len(places), settings)
         found = search.run()
         for place, hypotheses in zip(places, found, strict=True):
             result[place] = hypotheses
@@ -187,8 +199,7 @@ class _BeamSearch:
         best, columns = log_probs.topk(min(2 * self.settings.beam + most, log_probs.shape[1]), dim=1)
         words = self.decoding.words(torch.arange(len(best))[:, None].expand_as(columns), columns).cpu()
         best, columns = best.cpu(), columns.cpu()
-        # A banned word may stand in two columns (vocabulary and source), so words are compared, not columns.
-        best = best.masked_fill((words[:, :, None] == banned[:, None, :]).any(2), NEVER)
+        best = best.masked_fill(_among(words, banned), NEVER)
         return self.scores.view(-1, 1) + best, columns, words
 
     def _banned(self) -> Tensor:

@@ -103,7 +103,7 @@ def test_gradients_reach_everything_but_the_embeddings() -> None:
 def test_decoding_step_by_step_is_the_models_own_probability() -> None:
     model = untrained()
     text = ids(5, 7, 13)
-    decoding = model.start([text], replace_unk=True)
+    decoding = model.start([text], replace_unk=True, most=99)
     module = model.module
     states, _ = module.gru(
         module.embedded(torch.tensor([[EOS, 4, 6]])),
@@ -120,8 +120,8 @@ def test_decoding_step_by_step_is_the_models_own_probability() -> None:
 
 def test_lambda_is_added_to_the_input_words_before_the_softmax() -> None:
     text = ids(5, 7, 7, 12)
-    plain = spoken(untrained(0.0).start([text], replace_unk=True), EOS)
-    biased = spoken(untrained(2.0).start([text], replace_unk=True), EOS)
+    plain = spoken(untrained(0.0).start([text], replace_unk=True, most=99), EOS)
+    biased = spoken(untrained(2.0).start([text], replace_unk=True, most=99), EOS)
     # Each of the input's words in V^S, 5 and 7, gains a factor e^2, the one that is there twice too; then all sum to 1.
     grown = {word: p * (math.e**2 if word in (5, 7) else 1) for word, p in plain.items()}
     total = sum(grown.values())
@@ -136,10 +136,10 @@ def test_only_frequent_words_and_the_texts_own_are_spoken() -> None:
     texts = [ids(9, 5, 9), ids(8, 6, 10)]
     some = replace(model, settings=replace(model.settings, spoken=6))
     for row, sayable in enumerate(({EOS, 5, 6, 7, 9}, {EOS, 5, 6, 7, 8, 10})):
-        everything = spoken(model.start(texts, replace_unk=True), EOS, row)
+        everything = spoken(model.start(texts, replace_unk=True, most=99), EOS, row)
         kept = {word: p for word, p in everything.items() if word in sayable}
         expected = {word: p / sum(kept.values()) for word, p in kept.items()}
-        assert spoken(some.start(texts, replace_unk=True), EOS, row) == pytest.approx(expected, rel=1e-4)
+        assert spoken(some.start(texts, replace_unk=True, most=99), EOS, row) == pytest.approx(expected, rel=1e-4)
 
 
 def test_weights_change_what_is_read() -> None:
@@ -147,13 +147,13 @@ def test_weights_change_what_is_read() -> None:
     weights[3] = 0.0
     ignoring, reading = untrained(weights=weights), untrained()
     both, one = ids(5, 6), ids(6)
-    torch.testing.assert_close(ignoring.start([both], True).hidden, reading.start([one], True).hidden)
-    assert not torch.equal(reading.start([both], True).hidden, reading.start([one], True).hidden)
+    torch.testing.assert_close(ignoring.start([both], True, most=99).hidden, reading.start([one], True, most=99).hidden)
+    assert not torch.equal(reading.start([both], True, most=99).hidden, reading.start([one], True, most=99).hidden)
 
 
 def test_rows_are_selected_together() -> None:
-    decoding = untrained(2.0).start([ids(5), ids(6, 7), ids(8)], replace_unk=True)
-    alone = untrained(2.0).start([ids(8)], replace_unk=True)
+    decoding = untrained(2.0).start([ids(5), ids(6, 7), ids(8)], replace_unk=True, most=99)
+    alone = untrained(2.0).start([ids(8)], replace_unk=True, most=99)
     decoding.select(torch.tensor([2, 0, 2]))
     found, expected = decoding.step(torch.full((3,), EOS)), alone.step(torch.tensor([EOS]))
     torch.testing.assert_close(found[0], expected[0])

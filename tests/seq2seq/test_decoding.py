@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from nutgraf.seq2seq.batch import gathered, padded
-from nutgraf.seq2seq.decoding import ConvDecoder
+from nutgraf.seq2seq.decoding import ConvDecoder, ConvDecoding
 from nutgraf.seq2seq.model import Seq2seq
+from nutgraf.seq2seq.search import NEVER
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import EOS, Ids
 from tests.seq2seq.toys import toy_model
@@ -22,52 +23,71 @@ def test_gathered_equals_padded() -> None:
     assert padded([SOURCES[2], SOURCES[1]]).tolist() == [[4, 1, 0], [7, 17, 1]]
 
 
+def by_word(decoding: ConvDecoding, scores: torch.Tensor, row: int) -> dict[int, float]:
+    """The probability of each word that has one; no word may have two."""
+    possible = (scores[row] > NEVER).nonzero().squeeze(1)
+    words = decoding.words(torch.full_like(possible, row), possible).tolist()
+    assert len(set(words)) == len(words)
+    return dict(zip(words, scores[row, possible].exp().tolist(), strict=True))
+
+
 @pytest.mark.parametrize("copy", [False, True])
 def test_incremental_equals_full(copy: bool) -> None:
     model = toy_model(copy).eval()
     targets = (
         [[5, 15, 4, EOS], [8, 8, 3, EOS], [6, 4, 4, EOS]] if copy else [[5, 3, 4, EOS], [8, 8, 3, EOS], [6, 4, 4, EOS]]
     )
-    decoding = ConvDecoder(model).start(SOURCES, replace_unk=False)
+    decoding = ConvDecoder(model).start(SOURCES, replace_unk=False, most=99)
     full = model.log_probs(padded(SOURCES), torch.tensor(targets)).detach()
     previous = torch.full((3,), EOS)
     for time, words in enumerate(torch.tensor(targets).t()):
         scores = decoding.step(previous)
         for row in range(3):
-            ids = decoding.words(torch.full((scores.shape[1],), row), torch.arange(scores.shape[1]))
-            columns = (ids == words[row]).nonzero().squeeze(1)
-            # A source place that is no word's first occurrence has no probability, so the best column is the word's.
-            assert float(scores[row, columns].max()) == pytest.approx(float(full[row, time]), abs=1e-4)
+            found = by_word(decoding, scores, row)
+            assert found[int(words[row])] == pytest.approx(float(full[row, time].exp()), abs=1e-5)
+            assert sum(found.values()) == pytest.approx(1.0, abs=1e-5)
         previous = words
-    assert scores.exp().sum(1).tolist() == pytest.approx([1.0] * 3, abs=1e-5)
+
+
+@pytest.mark.parametrize("copy", [False, True])
+def test_a_few_columns_hold_the_most_probable_words(copy: bool) -> None:
+    model, start = toy_model(copy).eval(), torch.full((3,), EOS)
+    decoder = ConvDecoder(model)
+    everything, few = decoder.start(SOURCES, False, most=99), decoder.start(SOURCES, False, most=2)
+    scores, some = everything.step(start), few.step(start)
+    assert some.shape[1] == 3 + 2 + (SOURCES[0].size + 1 if copy else 0)
+    for row in range(3):
+        found, expected = by_word(few, some, row), by_word(everything, scores, row)
+        assert found == pytest.approx({word: expected[word] for word in found}, abs=1e-6)
+        assert set(sorted(expected, key=lambda word: -expected[word])[:2]) <= set(found)
 
 
 @pytest.mark.parametrize("copy", [False, True])
 def test_words_that_are_not_spoken_can_only_be_copied(copy: bool) -> None:
     model, start = toy_model(copy).eval(), torch.full((3,), EOS)
     sources = [np.array(s, dtype=np.int32) for s in ([3, 15, 7, 7], [7, 17], [4])]
-    whole, part = (ConvDecoder(model, spoken).start(sources, replace_unk=False) for spoken in (0, 5))
-    full, scores = whole.step(start), part.step(start)
+    whole, part = (ConvDecoder(model, spoken).start(sources, False, most=99) for spoken in (0, 5))
+    full, found = by_word(whole, whole.step(start), 0), by_word(part, part.step(start), 0)
+    assert sum(found.values()) == pytest.approx(1.0, abs=1e-5)
     if not copy:
-        assert torch.allclose(scores, full[:, :5] - full[:, :5].logsumexp(1, keepdim=True), atol=1e-5)
+        spoken = {word: full[word] for word in range(5)}
+        assert found == pytest.approx({word: p / sum(spoken.values()) for word, p in spoken.items()}, abs=1e-5)
         return
-    assert scores.exp().sum(1).tolist() == pytest.approx([1.0] * 3, abs=1e-5)
-    ids = part.words(torch.zeros(scores.shape[1], dtype=torch.long), torch.arange(scores.shape[1])).tolist()
-    assert ids[:5] == [0, 1, 2, 3, 4]
-    # Word 7 stands at places 2 and 3: it has the column of place 2, and the probability of both places.
+    assert set(found) == {0, 1, 2, 3, 4, 7, 15}
+    # Word 7 stands at places 2 and 3, and has the probability of both.
     gate = torch.sigmoid(model.gate(_state(model, sources)))[0].detach()  # type: ignore[misc]
-    assert ids[5 + 2] == 7
-    assert float(scores[0, 5 + 2].exp()) == pytest.approx(float((1 - gate) * part.weights[0, 2:4].sum()), abs=1e-5)
+    assert found[7] == pytest.approx(float((1 - gate) * part.weights[0, 2:4].sum()), abs=1e-5)
 
 
 def test_unsaid_words_can_only_be_copied() -> None:
     model, start = toy_model(copy=True).eval(), torch.full((3,), EOS)
     unsaid = torch.tensor([False] * 5 + [True] * 4)
-    scores = ConvDecoder(model, unsaid=unsaid).start(SOURCES, replace_unk=False).step(start)
+    decoding = ConvDecoder(model, unsaid=unsaid).start(SOURCES, replace_unk=False, most=99)
+    scores = decoding.step(start)
     for row, source in enumerate(SOURCES):
-        for word in range(5, 9):
-            assert (float(scores[row, word]) > -20) == (word in source)
-    assert scores.exp().sum(1).tolist() == pytest.approx([1.0] * 3, abs=1e-5)
+        found = by_word(decoding, scores, row)
+        assert {word for word in found if word >= 5} == {int(word) for word in source if word >= 5}
+        assert sum(found.values()) == pytest.approx(1.0, abs=1e-5)
 
 
 def _state(model: Seq2seq, sources: list[Ids]) -> torch.Tensor:
@@ -76,29 +96,37 @@ def _state(model: Seq2seq, sources: list[Ids]) -> torch.Tensor:
     return states[:, 0]
 
 
-def test_rows_can_leave_and_come_twice() -> None:
-    model = toy_model(copy=True).eval()
-    decoder = ConvDecoder(model)
-    both, alone = decoder.start(SOURCES, False), decoder.start([SOURCES[1]], False)
-    first = [both.step(torch.full((3,), EOS))[1], alone.step(torch.full((1,), EOS))[0]]
-    assert torch.allclose(first[0][:9], first[1][:9], atol=1e-5)
-    both.select(torch.tensor([1, 1]))
-    after = both.step(torch.tensor([5, 6]))
-    assert torch.allclose(after[0, :9], alone.step(torch.tensor([5]))[0, :9], atol=1e-5)
-    assert not torch.allclose(after[0, :9], after[1, :9], atol=1e-5)
+@pytest.mark.parametrize("rows", [[1, 1], [2, 1], [0, 0, 2, 2], [0, 1, 1], [2]])
+def test_rows_can_leave_and_come_twice(rows: list[int]) -> None:
+    decoder = ConvDecoder(toy_model(copy=True).eval())
+    together = decoder.start(SOURCES, False, most=99)
+    together.step(torch.full((3,), EOS))
+    together.select(torch.tensor(rows))
+    words = torch.arange(len(rows)) + 4
+    scores = together.step(words)
+    together.select(torch.arange(len(rows)).flip(0))  # and once more, in another order
+    flipped = together.step(words)
+    for place, row in enumerate(rows):
+        alone = decoder.start([SOURCES[row]], False, most=99)
+        alone.step(torch.full((1,), EOS))
+        expected = by_word(alone, alone.step(words[[place]]), 0)
+        other = alone.step(words[[len(rows) - 1 - place]])
+        assert by_word(together, flipped, len(rows) - 1 - place) == pytest.approx(by_word(alone, other, 0), abs=1e-5)
+        assert scores[place].exp().sum() == pytest.approx(1.0, abs=1e-5)
+        assert sorted(scores[place].exp().tolist())[-5:] == pytest.approx(sorted(expected.values())[-5:], abs=1e-5)
 
 
 def test_unk_becomes_the_most_attended_source_word() -> None:
     model = toy_model(copy=False).eval()
-    decoding = ConvDecoder(model).start(SOURCES, replace_unk=True)
+    decoding = ConvDecoder(model).start(SOURCES, replace_unk=True, most=99)
     decoding.step(torch.full((3,), EOS))
-    words = decoding.words(torch.arange(3)[:, None], torch.tensor([[2, 4]] * 3))
+    words = decoding.words(torch.arange(3)[:, None], torch.tensor([[2]] * 3))
     for row, source in enumerate(SOURCES):
         attended = decoding.weights[row, : len(source)].argmax()
-        assert words[row].tolist() == [int(source[attended]), 4]
+        assert words[row].tolist() == [int(source[attended])]
 
 
 def test_unk_stays_where_the_source_has_no_word() -> None:
-    decoding = ConvDecoder(toy_model(copy=False)).start([np.zeros(0, dtype=np.int32)], replace_unk=True)
+    decoding = ConvDecoder(toy_model(copy=False)).start([np.zeros(0, dtype=np.int32)], replace_unk=True, most=99)
     decoding.step(torch.full((1,), EOS))
     assert decoding.words(torch.tensor([[0]]), torch.tensor([[2]])).tolist() == [[2]]

@@ -98,11 +98,11 @@ def test_sampling_is_the_same_for_the_same_seed_and_ends_at_the_stop_word() -> N
     assert all(5 not in w[:-1] for w in first)
 
 
-def test_only_the_first_columns_are_drawn_twice() -> None:
+def test_only_the_most_frequent_words_are_drawn_twice() -> None:
     decoder = TableDecoder(COLUMNS)
     free, bound = (
         sample(decoder, SOURCES * 30, Sampling(7, 5, 5, 16, repeatable=n), torch.Generator().manual_seed(2))
-        for n in (0, 5)
+        for n in (0, 2)
     )
     again = [
         Counter(int(w) for words in drawn for w, n in Counter(words.tolist()).items() if n > 1)

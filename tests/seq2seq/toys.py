@@ -39,7 +39,7 @@ class TableDecoder:
         generator = torch.Generator().manual_seed(seed)
         self.table = (torch.randn(8, columns, columns, generator=generator) * 1.5).log_softmax(2)
 
-    def start(self, sources: Sequence[Ids], replace_unk: bool) -> TableDecoding:
+    def start(self, sources: Sequence[Ids], replace_unk: bool, most: int) -> TableDecoding:
         return TableDecoding(self.table[torch.tensor([int(s[0]) for s in sources])])
 
 
