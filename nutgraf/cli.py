@@ -1,4 +1,4 @@
-"""The command line: train, status, evaluate, summarize, serve, samples, report, recipe, demo, bench.
+"""The command line: train, status, evaluate, summarize, serve, export, samples, report, recipe, demo, bench.
 
 A NutgrafError is printed without a traceback, exit code 2; Ctrl-C is exit code 130. Data goes to standard output,
 everything else to standard error, so that output can be piped. What is heavy to import is imported by the command
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -20,12 +21,13 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from nutgraf.errors import NutgrafError
+from nutgraf.errors import InputError, NutgrafError
 
 if TYPE_CHECKING:
     from nutgraf.backtranslation.run import Run
     from nutgraf.evaluation import Row
     from nutgraf.samples import Sample
+    from nutgraf.summarizer import Explained
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -47,13 +49,14 @@ Settings = Annotated[
 Device = Annotated[str, typer.Option(help="cpu, cuda or cuda:0.")]
 Threads = Annotated[int, typer.Option(help="Threads of the processor; 0: as many as cores.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+TensorBoard = Annotated[bool, typer.Option("--tensorboard", help="Also write event files to RUN/tensorboard.")]
 
 
 @app.command()
 def train(
     texts: Annotated[str, typer.Option(help="Full texts, one a line: plain, .gz, .xz, or - for standard input.")],
     summaries: Annotated[str, typer.Option(help="Summaries, one a line. They need not belong to the texts.")],
-    folder: Annotated[Path, typer.Option("--out", help="The run folder: new, or one to go on with.")],
+    folder: Annotated[Path | None, typer.Option("--out", help="The run folder: new, or one to go on with.")] = None,
     recipe: RecipeName = "cpu",
     settings: Settings = None,
     valid: Annotated[str | None, typer.Option(help="Pairs (text, tab, summary) to tune thresholds on.")] = None,
@@ -71,6 +74,7 @@ def train(
     ] = False,
     only: Annotated[list[str] | None, typer.Option(help="Do this step and what it needs (repeatable).")] = None,
     stop_after: Annotated[str | None, typer.Option(help="Stop when this step is done.")] = None,
+    tensorboard: TensorBoard = False,
     as_json: AsJson = False,
 ) -> None:
     """Train all models of the plan. Stopped or killed, the same command goes on where it was.
@@ -81,36 +85,46 @@ def train(
     """
     from nutgraf.backtranslation.hardware import Hardware
     from nutgraf.backtranslation.inputs import spooled
-    from nutgraf.backtranslation.train import Request, carry_out, preview, resolve
+    from nutgraf.backtranslation.train import Request, preview, resolve
     from nutgraf.display import Display
-    from nutgraf.report import reporting
+    from nutgraf.training import train as carry_out
 
-    resolved = resolve(recipe, settings or (), seed)
-    hardware = Hardware.of(device, threads)
-    with spooled(texts, summaries, valid, aligned) as files:
-        request = Request(
-            files[0] or "",
-            files[1] or "",
-            resolved,
-            files[2],
-            files[3],
-            tuple(aligned_limit or ()),
-            texts_limit,
-            summaries_limit,
-        )
-        if plan:
-            _show_plan(
-                [(step.name, step.needs, cost) for step, cost in preview(request, hardware, only or ())], as_json
+    limits = tuple(aligned_limit or ())
+    if plan:
+        with spooled(texts, summaries) as (first, second):
+            changed = resolve(recipe, settings or (), seed)
+            request = Request(first or "", second or "", changed, None, aligned, limits, texts_limit, summaries_limit)
+            steps = preview(request, Hardware.of(device, threads), only or ())
+        _show_plan([(step.name, step.needs, cost) for step, cost in steps], as_json)
+        return
+    if folder is None:
+        raise InputError("--out: name the run folder, new or one to go on with")
+    display = Display(err)
+    try:
+        with display:
+            run = carry_out(
+                texts,
+                summaries,
+                folder,
+                recipe,
+                settings or (),
+                seed,
+                valid,
+                aligned,
+                limits,
+                texts_limit,
+                summaries_limit,
+                device,
+                threads,
+                only or (),
+                stop_after,
+                tensorboard,
+                display,
+                display.warn,
             )
-            return
-        display = Display(err)
-        try:
-            with display:
-                listener = reporting(folder, display, display.warn)
-                run = carry_out(request, folder, hardware, listener, display.warn, only or (), stop_after)
-        except KeyboardInterrupt:
-            err.print("stopped; the same command goes on", highlight=False)
-            raise typer.Exit(130) from None
+    except KeyboardInterrupt:
+        err.print("stopped; the same command goes on", highlight=False)
+        raise typer.Exit(130) from None
     _show_done(run)
 
 
@@ -170,6 +184,7 @@ def evaluate(
     models: Annotated[list[str] | None, typer.Option(help="Only this summarizer (repeatable).")] = None,
     limit: Annotated[int, typer.Option(help="Only so many pairs; 0: all.")] = 0,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+    tensorboard: TensorBoard = False,
     device: Device = "cpu",
     threads: Threads = 0,
     as_json: AsJson = False,
@@ -178,7 +193,12 @@ def evaluate(
 
     Example: `nutgraf evaluate run/ --pairs test.tsv --models mu1-2 --models all-2`
     """
+    from nutgraf.tensorboard import write_scores, writer
+
+    events = writer() if tensorboard else None
     rows = _evaluated(folder, pairs, models or [], limit, device, threads)
+    if events:
+        write_scores(folder, events)
     if as_json:
         _print_json([asdict(row) for row in rows])
         return
@@ -218,36 +238,74 @@ def _evaluated(folder: Path, pairs: str, models: list[str], limit: int, device: 
 
 @app.command()
 def summarize(
-    model: Annotated[Path, typer.Option(help="A run folder, or one with a name: run/ or run/mu1-2.")],
+    model: Annotated[Path, typer.Option(help="A run folder or an export, or one with a name: run/ or run/mu1-2.")],
     file: Annotated[str, typer.Argument(help="Texts, one a line: plain, .gz, .xz; - is standard input.")] = "-",
     max_words: Annotated[int | None, typer.Option(min=1, help="No summary is longer.")] = None,
     min_words: Annotated[int | None, typer.Option(min=1, help="None is shorter, where the model can.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what summaries rest on, and what is new.")] = False,
+    n_best: Annotated[int, typer.Option(min=1, help="Up to so many summaries of each text, best first.")] = 1,
+    faithful: Annotated[
+        bool | None, typer.Option(help="No name and no number that is not in the text; else as the recipe says.")
+    ] = None,
+    per_sentence: Annotated[bool, typer.Option("--per-sentence", help="Summarize every sentence of a text.")] = False,
     device: Device = "cpu",
     threads: Threads = 0,
     as_json: AsJson = False,
 ) -> None:
     """Summarize texts: one summary a line, an empty line for a blank one.
 
+    With `--explain`, words that are not in the text stand in [brackets], names and numbers that are not in [brackets?].
+
     Example: `nutgraf summarize --model run/ --max-words 10 < articles.txt`
     """
     from nutgraf.backtranslation.hardware import Hardware
+    from nutgraf.serve.batching import Group
+    from nutgraf.serve.request import Summary
     from nutgraf.summarizer import Summarizer
     from nutgraf.text.reading import read_every_line
 
     hardware = Hardware.of(device, threads)
     hardware.use()
     summarizer = Summarizer.load(model, device=device)
-    lines = read_every_line(file)
-    while block := list(islice(lines, BLOCK)):
-        for text, summary in zip(block, summarizer(block, max_words, min_words), strict=True):
-            shown = {"text": text, "summary": summary, "model": summarizer.name}
-            sys.stdout.write(f"{json.dumps(shown, ensure_ascii=False) if as_json else summary}\n")
+    group = Group(summarizer.name, max_words, min_words, faithful, n_best, explain)
+    parts = _parts(read_every_line(file), per_sentence)
+    while block := list(islice(parts, BLOCK)):
+        for (text, place), found in zip(block, group.ask(summarizer, [text for text, _ in block]), strict=True):
+            if as_json:
+                answer = Summary.answer(found, n_best, explain)
+                shown: dict[str, object] = {"text": text, "summary": answer.summary, "model": summarizer.name, **place}
+                sys.stdout.write(f"{json.dumps(shown | answer.model_dump(exclude_unset=True), ensure_ascii=False)}\n")
+            else:
+                _show_summary(found, n_best, explain)
         sys.stdout.flush()
+
+
+def _parts(texts: Iterable[str], per_sentence: bool) -> Iterator[tuple[str, dict[str, int]]]:
+    """Yield what is summarized, and where it stands: a text, or each of its sentences with both their numbers."""
+    from nutgraf.text.tokens import sentences
+
+    for number, text in enumerate(texts, 1):
+        if not per_sentence:
+            yield text, {}
+            continue
+        for place, sentence in enumerate(sentences(text) or [""], 1):
+            yield sentence, {"text_number": number, "sentence_number": place}
+
+
+def _show_summary(found: Explained, n_best: int, explain: bool) -> None:
+    from nutgraf.explanation import alternatives, explanation
+
+    if explain:
+        out.print(explanation(found), "", sep="\n", highlight=False, soft_wrap=True)
+    elif n_best > 1:
+        out.print(alternatives(found), highlight=False, soft_wrap=True)
+    else:
+        sys.stdout.write(f"{found.summaries[0].text}\n")
 
 
 @app.command()
 def serve(
-    model: Annotated[Path, typer.Option(help="A run folder, or one with a name: run/ or run/mu1-2.")],
+    model: Annotated[Path, typer.Option(help="A run folder or an export, or one with a name: run/ or run/mu1-2.")],
     models: Annotated[list[str] | None, typer.Option(help="Only this summarizer (repeatable); none: all.")] = None,
     host: Annotated[str, typer.Option(help="0.0.0.0 lets other machines in.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
@@ -278,6 +336,25 @@ def serve(
     with server.listen(host, port) as listening:
         loaded = Models.load(model, models or (), hardware.device)
         server.serve(loaded, limits, listening, lambda line: err.print(escape(line), highlight=False, soft_wrap=True))
+
+
+@app.command()
+def export(
+    folder: RunFolder,
+    target: Annotated[Path, typer.Argument(help="Where it goes: a folder that does not exist yet.", metavar="OUT")],
+    models: Annotated[list[str] | None, typer.Option(help="This summarizer (repeatable); none: the best.")] = None,
+    int8: Annotated[bool, typer.Option("--int8", help="A byte a weight, not two: a little less exact.")] = False,
+) -> None:
+    """Write one folder with only what serving needs, for `summarize --model` and `serve --model`.
+
+    Example: `nutgraf export run/ served/ --models mu1-2 --models all-2`
+    """
+    from nutgraf.backtranslation.run import Run
+    from nutgraf.export import write
+
+    made = write(Run.open(folder), target, models or (), "int8" if int8 else "half")
+    shown = f"{target}: {', '.join(made.names)}; {made.size / 1e6:.1f} MB"
+    out.print(escape(shown), highlight=False, soft_wrap=True)
 
 
 @app.command()

@@ -18,18 +18,17 @@ import torch
 
 from nutgraf import recipe as recipes
 from nutgraf.backtranslation.initializers import load_initializer
-from nutgraf.backtranslation.manifest import MANIFEST
-from nutgraf.backtranslation.plan import CASING, TEXT, best
+from nutgraf.backtranslation.plan import best
 from nutgraf.backtranslation.run import RUN, STEPS, Run
 from nutgraf.errors import InputError, RunError
+from nutgraf.export import EXPORT, Export
 from nutgraf.initial.lead import Lead
+from nutgraf.language import Language
 from nutgraf.models import Initial, Model, Searched
 from nutgraf.progress import Report, silent
 from nutgraf.seq2seq.storage import load as load_seq2seq
-from nutgraf.text.casing import FILE, Casing
-from nutgraf.text.corpus import Corpus
+from nutgraf.text.casing import Casing
 from nutgraf.text.lexicon import SPECIALS, UNK, Ids, Lexicon
-from nutgraf.text.prepare import Prepared
 from nutgraf.text.tokens import Tokenizer, detokenize, sentences
 
 
@@ -39,7 +38,7 @@ class Word:
 
     text: str
     copied: bool  # stands in the text
-    source: int | None  # its place among the text's words, or the place most looked at; none for an empty text
+    source: int | None  # its place among the text's words, or the place most looked at; an initializer looks at none
     probability: float | None  # the model's own, given the words before; the initializers have none
     unsupported: bool  # a name or a number that is not in the text
 
@@ -122,28 +121,27 @@ class Summarizer:
     def load(cls, path: str | Path, name: str | None = None, device: str = "cpu") -> Summarizer:
         """Load from a run folder: the summarizer called `name`, or the best that is done (the last all-N, or mu1-N).
 
-        `path` may also end in the name: "run/mu1-2".
+        `path` may also end in the name, "run/mu1-2", and the folder be an export.
         """
         run, name = located(Path(path), name)
         return cls.of(run, name, torch.device(device))
 
     @classmethod
-    def of(cls, run: Run, name: str, device: torch.device) -> Summarizer:
-        """Load one summarizer of an open run."""
-        folder = run.intact(name)
-        prepared = Prepared.open(run.intact(TEXT))
-        written = (run.step_folder(CASING) / MANIFEST).exists()  # not in runs of earlier versions
-        casing = Casing.load(run.intact(CASING) / FILE) if written else Casing()
+    def of(cls, run: Run | Export, name: str, device: torch.device) -> Summarizer:
+        """Load one summarizer of an open run or export."""
+        if isinstance(run, Export):
+            folder, language = run.folder / name, run.language
+        else:
+            folder, language = run.intact(name), Language.of(run)
         model: Model
         if name.endswith("-0"):
             model = Initial(load_initializer(name.removesuffix("-0"), folder))
         else:
             seq2seq = load_seq2seq(folder, device)
-            words = prepared.lexicon.decode(seq2seq.target.ids.tolist())
-            unsaid = torch.tensor([_is_fact(word, casing) for word in words])
-            model = Searched(seq2seq, run.recipe.decoding.spoken, unsaid)
-        decoding = usual_length(run.recipe.decoding, prepared.summaries)
-        return cls(name, model, prepared.lexicon, run.recipe.text, decoding, casing)
+            words = language.lexicon.decode(seq2seq.target.ids.tolist())
+            unsaid = torch.tensor([_is_fact(word, language.casing) for word in words])
+            model = Searched(seq2seq, language.decoding.spoken, unsaid)
+        return cls(name, model, language.lexicon, language.text, language.decoding, language.casing)
 
     @classmethod
     def lead(cls, words: int, text: recipes.Text) -> Summarizer:
@@ -215,8 +213,18 @@ class Summarizer:
         for places, bounds in ((long, decoding), (short, replace(decoding, min_words=1))):
             found = self._model([encoded[place] for place in places], bounds, n_best, report) if places else []
             for place, summaries in zip(places, found, strict=True):
-                result[place] = [summary[summary >= len(SPECIALS)][: decoding.max_words] for summary in summaries]
+                kept = (self._kept(summary, encoded[place], decoding.faithful) for summary in summaries)
+                result[place] = [summary[: decoding.max_words] for summary in kept]
         return codec, encoded, result
+
+    def _kept(self, summary: Ids, sentence: Ids, faithful: bool) -> Ids:
+        """Leave out special words and, for the initializers, which do not know of it, what is not faithful."""
+        kept = summary[summary >= len(SPECIALS)]
+        if faithful:
+            words = self._lexicon.words
+            said = [i in sentence or not _is_fact(words[i], self.casing) for i in kept.tolist()]
+            kept = kept[np.array(said, dtype=bool)]
+        return np.asarray(kept, dtype=np.int32)
 
     def _read(self, text: str) -> str:
         """Return what is read of a text: all, or the first sentences where it is too long, at least one."""
@@ -231,9 +239,10 @@ class Summarizer:
 
     def _explained(self, codec: Codec, sentence: Ids, summary: Ids, text: str) -> Summary:
         rests = self._model.explain(sentence, summary)
-        forms = self._forms(codec.decode([summary])[0], text)
+        decoded = codec.decode([summary])[0]
+        forms = self._forms(decoded, text)
         words = []
-        for place, (number, form) in enumerate(zip(summary.tolist(), forms, strict=True)):
+        for place, (number, word, form) in enumerate(zip(summary.tolist(), decoded, forms, strict=True)):
             own = sentence == number
             copied = bool(own.any())
             weights = np.where(own, rests.weights[place] + 1, 0) if copied else rests.weights[place]
@@ -241,9 +250,9 @@ class Summarizer:
                 Word(
                     form,
                     copied,
-                    int(weights.argmax()) if len(weights) else None,
+                    int(weights.argmax()) if weights.any() else None,
                     None if rests.probabilities is None else float(rests.probabilities[place]),
-                    not copied and _is_fact(form.lower(), self.casing),
+                    not copied and _is_fact(word, self.casing),
                 )
             )
         known = [math.log(max(word.probability, 1e-30)) for word in words if word.probability is not None]
@@ -277,19 +286,19 @@ class Summarizer:
 
 
 def _is_fact(word: str, casing: Casing) -> bool:
-    """Whether a word is a name or a number: what must not be made up."""
-    return any(character.isdigit() for character in word) or casing.is_name(word)
+    """Whether a word, as models see it, is a name or a number: what must not be made up."""
+    return any(character.isdigit() or character in "#N" for character in word) or casing.is_name(word)
 
 
-def located(path: Path, name: str | None) -> tuple[Run, str]:
-    """Find the run folder and the summarizer's name that a path such as run/ or run/mu1-2 means."""
-    if name is None and not (path / RUN).exists():
+def located(path: Path, name: str | None) -> tuple[Run | Export, str]:
+    """Find the folder, of a run or an export, and the summarizer's name that a path such as run/ or run/mu1-2 means."""
+    if name is None and not _opens(path):
         for folder in (path.parent, path.parent.parent if path.parent.name == STEPS else path.parent):
-            if (folder / RUN).exists():
+            if _opens(folder):
                 path, name = folder, path.name
                 break
-    run = Run.open(path)
-    name = name or best(run.summarizers())
+    run = Export.open(path) if (path / EXPORT).exists() else Run.open(path)
+    name = name or best(run.summarizers()) or (run.names[0] if isinstance(run, Export) else None)
     if name is None:
         raise RunError(f"{path}: no summarizer is done yet. See `nutgraf status {path}`")
     if name not in run.summarizers():
@@ -298,8 +307,5 @@ def located(path: Path, name: str | None) -> tuple[Run, str]:
     return run, name
 
 
-def usual_length(decoding: recipes.Decoding, summaries: Corpus) -> recipes.Decoding:
-    """Put the summaries' mean length in the place of a minimum of 0: beam search alone ends too soon."""
-    if decoding.min_words or not len(summaries):
-        return replace(decoding, min_words=max(1, decoding.min_words))
-    return replace(decoding, min_words=min(decoding.max_words, max(1, round(float(summaries.lengths.mean())))))
+def _opens(folder: Path) -> bool:
+    return (folder / RUN).exists() or (folder / EXPORT).exists()

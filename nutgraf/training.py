@@ -12,6 +12,7 @@ from nutgraf.backtranslation.inputs import spooled
 from nutgraf.backtranslation.run import Run
 from nutgraf.backtranslation.train import Request, carry_out, resolve, warn_caller
 from nutgraf.report import reporting
+from nutgraf.tensorboard import charting, writer
 
 
 def train(
@@ -30,6 +31,7 @@ def train(
     threads: int = 0,
     only: Sequence[str] = (),
     stop_after: str | None = None,
+    tensorboard: bool = False,
     listener: Listener = unheard,
     warn: Callable[[str], None] = warn_caller,
 ) -> Run:
@@ -41,10 +43,12 @@ def train(
     valid             pairs (text, tab, summary) that thresholds are tuned on; no other code sees them
     aligned           pairs for the supervised row `seq2seq`; `aligned_limits` adds fine-tuned rows such as all-2+10000
     only, stop_after  do these steps and what they need; do all steps up to one
+    tensorboard       also write event files to out/tensorboard
 
     >>> nutgraf.train("articles.txt", "titles.txt", out="run/", recipe="quick")
     >>> nutgraf.Summarizer.load("run/")(["France took an important step toward power market liberalization ..."])
     """
+    events = writer() if tensorboard else None
     resolved = resolve(recipe, settings, seed)
     with spooled(texts, summaries, valid, aligned) as files:
         request = Request(
@@ -58,4 +62,6 @@ def train(
             summaries_limit,
         )
         reported = reporting(Path(out), listener, warn)
+        if events:
+            reported = charting(Path(out), reported, warn, events)
         return carry_out(request, Path(out), Hardware.of(device, threads), reported, warn, only, stop_after)

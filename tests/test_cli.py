@@ -1,6 +1,7 @@
 import json
 import re
 import sys
+from dataclasses import asdict
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import typer
 
 from nutgraf import cli
 from nutgraf.backtranslation.run import Run
+from nutgraf.explanation import explanation
 from nutgraf.summarizer import Summarizer
 from nutgraf.text.reading import read_lines, read_pairs
 from tests.tiny import Corpus, checksums
@@ -82,6 +84,13 @@ def test_the_plan_is_printed_and_nothing_is_run(corpus: Corpus, tmp_path: Path, 
     assert [step["step"] for step in steps] == ["text", "embeddings", "mu1-0"]
     assert all(step["estimated_seconds"] >= 0 for step in steps)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_plan_needs_no_run_folder_and_training_does(corpus: Corpus, capsys: Capture) -> None:
+    files = ("--texts", corpus.texts, "--summaries", corpus.summaries, "--recipe", corpus.recipe)
+    assert run("train", *files, "--plan") == 0
+    assert run("train", *files) == 2
+    assert "--out" in capsys.readouterr().err
 
 
 BAD = {
@@ -188,6 +197,63 @@ def test_summarize_gives_the_same_strings_as_python(
     }
 
 
+def test_explanations_alternatives_and_faith_as_data(
+    finished: Run, corpus: Corpus, tmp_path: Path, capsys: Capture
+) -> None:
+    texts = [*read_lines(corpus.texts, 3), ""]
+    (tmp_path / "texts.txt").write_text("\n".join(texts) + "\n")
+    wishes = ("--json", "--threads", "1", "--faithful", "--max-words", "6")
+    asked = ("summarize", tmp_path / "texts.txt", "--model", finished.folder, *wishes)
+    assert run(*asked, "--explain", "--n-best", "3") == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    summarizer = Summarizer.load(finished.folder)
+    assert [row["summary"] for row in rows] == summarizer(texts, 6, faithful=True)
+    for row, found in zip(rows[:-1], summarizer.explain(texts[:-1], 6, faithful=True, n_best=3), strict=True):
+        best, *others = found.summaries
+        assert row == {
+            "text": row["text"],
+            "summary": best.text,
+            "model": "all-2",
+            "probability": best.probability,
+            "words": [asdict(word) for word in best.words],
+            "alternatives": [
+                {"summary": o.text, "probability": o.probability, "words": [asdict(word) for word in o.words]}
+                for o in others
+            ],
+            "source_words": list(found.source),
+        }
+    assert run(*asked, "--n-best", "2") == 0
+    first = json.loads(capsys.readouterr().out.splitlines()[0])
+    assert list(first) == ["text", "summary", "model", "alternatives"]
+
+
+def test_explanations_and_alternatives_to_read(finished: Run, corpus: Corpus, tmp_path: Path, capsys: Capture) -> None:
+    text = next(read_lines(corpus.texts, 1))
+    (tmp_path / "texts.txt").write_text(f"{text}\n\n")
+    asked = ("summarize", tmp_path / "texts.txt", "--model", finished.folder, "--threads", "1", "--n-best", "3")
+    found = Summarizer.load(finished.folder).explain([text], n_best=3)[0]
+    assert run(*asked) == 0
+    best, *others = (summary.text for summary in found.summaries)
+    assert capsys.readouterr().out == "\n".join([best, *(f"  {other}" for other in others), "", ""])
+    assert run(*asked, "--explain") == 0
+    told, blank = capsys.readouterr().out.split("\n\n", 1)
+    assert told == explanation(found).plain
+    assert blank.strip() == ""
+
+
+def test_every_sentence_on_its_own(finished: Run, tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "texts.txt").write_text("Sales rose 5 percent. A fire killed 3 people.\n\nProfit fell.\n")
+    parts = ["Sales rose 5 percent.", "A fire killed 3 people.", "", "Profit fell."]
+    asked = ("summarize", tmp_path / "texts.txt", "--model", finished.folder, "--threads", "1", "--per-sentence")
+    expected = Summarizer.load(finished.folder)(parts)
+    assert run(*asked) == 0
+    assert capsys.readouterr().out.split("\n") == [*expected, ""]
+    assert run(*asked, "--json") == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(row["text_number"], row["sentence_number"]) for row in rows] == [(1, 1), (1, 2), (2, 1), (3, 1)]
+    assert [(row["text"], row["summary"]) for row in rows] == list(zip(parts, expected, strict=True))
+
+
 def test_samples(finished: Run, corpus: Corpus, tmp_path: Path, capsys: Capture) -> None:
     assert run("samples", finished.folder, "--count", "2", "--json", "--threads", "1") == 0
     taken = json.loads(capsys.readouterr().out)
@@ -241,7 +307,7 @@ def test_one_file_may_come_through_a_pipe(
 def test_every_command_teaches_with_an_example_and_explains_its_options() -> None:
     group = typer.main.get_command(cli.app)
     commands = group.commands  # type: ignore[attr-defined]
-    known = "train status evaluate summarize serve samples report recipe demo bench"
+    known = "train status evaluate summarize serve samples report export recipe demo bench"
     assert set(commands) == set(known.split())
     for name, command in commands.items():
         assert f"Example: `nutgraf {name}" in command.help

@@ -11,10 +11,13 @@ PACKAGE = Path(nutgraf.__file__).parent
 
 # Each room may import those after it; what is in no room (errors, recipe, progress, randomness, rouge) anyone may.
 ROOMS = (
+    ("reference",),
     ("cli", "training"),
-    ("serve",),
-    ("display", "status", "samples", "report", "tables", "demo", "bench", "reuters", "newswire"),
+    ("serve", "tensorboard"),
+    ("display", "explanation", "status", "samples", "report", "tables", "demo", "bench", "reuters", "newswire"),
     ("summarizer", "evaluation", "models"),
+    ("export",),
+    ("language",),
     ("backtranslation",),
     ("initial",),
     ("seq2seq",),

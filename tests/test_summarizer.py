@@ -8,9 +8,10 @@ import pytest
 from nutgraf import recipe as recipes
 from nutgraf.backtranslation.run import Run
 from nutgraf.errors import InputError, RunError
+from nutgraf.language import usual_length
 from nutgraf.models import Initial
 from nutgraf.recipe import Decoding
-from nutgraf.summarizer import Summarizer, usual_length
+from nutgraf.summarizer import Summarizer
 from nutgraf.text.casing import Casing
 from nutgraf.text.corpus import Corpus as Words
 from nutgraf.text.lexicon import SPECIALS, UNK, Ids, Lexicon
@@ -52,7 +53,7 @@ def test_what_a_summary_rests_on() -> None:
     assert summary.text == "Profit U.S. Ford misses"
     assert [word.text for word in summary.words] == ["profit", "U.S.", "Ford", "misses"]
     assert [word.copied for word in summary.words] == [True, False, True, False]
-    assert [word.source for word in summary.words if word.copied] == [3, 0]
+    assert [word.source for word in summary.words] == [3, None, 0, None]  # an initializer looks at nothing
     assert [word.unsupported for word in summary.words] == [False, True, False, False]
     assert summary.probability is None
 
@@ -82,6 +83,23 @@ def test_faithful_summaries_have_no_name_or_number_of_their_own(finished: Run, c
     faithful = summarizer.explain(texts, faithful=True)
     assert not [word for one in faithful for word in one.summaries[0].words if word.unsupported]
     assert summarizer(texts, faithful=True) == [one.summaries[0].text for one in faithful]
+
+
+def test_initializers_are_faithful_too() -> None:
+    casing = Casing({}, {"u.s.": "U.S.", "ford": "Ford"})
+    summarizer = fake([5, 9, 3, 6], casing=casing)
+    assert summarizer(["Ford said its profit fell"], faithful=True) == ["Profit Ford misses"]
+    assert summarizer(["Sales rose"], faithful=True) == ["Profit misses"]
+    assert fake([9], casing=casing)(["Sales rose"], faithful=True) == [""]
+
+
+def test_a_number_whose_digits_were_mapped_is_unsupported() -> None:
+    for digit in "N#":
+        lexicon, text = Lexicon([*SPECIALS, digit * 2]), recipes.Text(digits=digit)
+        model = Initial(lambda s: [np.array([3], np.int32) for _ in s])
+        summarizer = Summarizer("x", model, lexicon, text, recipes.Decoding())
+        copied, new = (one.summaries[0].words[0] for one in summarizer.explain(["rose 42", "rose 7"]))
+        assert (copied.text, copied.unsupported, new.unsupported) == ("42", False, True)
 
 
 def test_of_a_long_text_the_first_sentences_are_read() -> None:

@@ -13,14 +13,15 @@ from safetensors.torch import save_file
 
 from nutgraf.recipe import Seq2seq as Settings
 from nutgraf.seq2seq.model import Seq2seq
+from nutgraf.seq2seq.packing import Pack, unpacked, whole
 from nutgraf.text.lexicon import Vocab
 
 WEIGHTS, MEANING = "model.safetensors", "model.json"
 
 
-def save(model: Seq2seq, folder: Path) -> None:
+def save(model: Seq2seq, folder: Path, pack: Pack = whole) -> None:
     """Write the model's two files."""
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
+    tensors = pack({name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()})
     tensors["target_ids"] = torch.from_numpy(model.target.ids.copy())
     if not model.settings.copy:  # else one and the same on both sides
         tensors["source_ids"] = torch.from_numpy(model.source.ids.copy())
@@ -34,7 +35,7 @@ def load(folder: Path, device: torch.device) -> Seq2seq:
     meaning = json.loads((folder / MEANING).read_text(encoding="utf-8"))
     settings = Settings(**meaning["settings"])
     with safe_open(folder / WEIGHTS, framework="pt") as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        tensors = unpacked({name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
     target = Vocab(tensors.pop("target_ids").numpy(), meaning["lexicon"])
     source = target if settings.copy else Vocab(tensors.pop("source_ids").numpy(), meaning["lexicon"])
     width = tensors["target_table"].shape[1]

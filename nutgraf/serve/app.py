@@ -27,6 +27,7 @@ from nutgraf.serve.limits import Limits
 from nutgraf.serve.metrics import CONTENT_TYPE, Metrics
 from nutgraf.serve.models import Models, described
 from nutgraf.serve.request import Answer, Asked, ErrorBody, Fault, Model, ModelList, Refusal, Summary, parse
+from nutgraf.summarizer import Explained
 
 STATIC = Path(__file__).parent / "static"
 _HEADERS = {
@@ -72,17 +73,23 @@ def _add_api(
 ) -> None:
     refusals: dict[int | str, dict[str, Any]] = {status: {"model": ErrorBody} for status in _REFUSALS}
 
-    @app.post("/v1/summarize", dependencies=guarded, openapi_extra=_BODY, responses=refusals)
+    @app.post(
+        "/v1/summarize",
+        dependencies=guarded,
+        openapi_extra=_BODY,
+        responses=refusals,
+        response_model_exclude_unset=True,
+    )
     async def summarize(request: Request) -> Answer:
         """Summarize one text or several. Requests of many clients are computed together."""
         began = time.monotonic()
         try:
             asked, name, texts = parse(await _body(request, limits), limits, models)
-            group = Group(name, asked.max_words, asked.min_words)
-            summaries = await _summaries(batcher, group, texts, limits)
+            group = Group(name, asked.max_words, asked.min_words, asked.faithful, asked.n_best, asked.explain)
+            found = await _found(batcher, group, texts, limits)
         finally:
             metrics.latency(time.monotonic() - began)
-        return Answer(model=name, summaries=[Summary(summary=summary) for summary in summaries])
+        return Answer(model=name, summaries=[Summary.answer(one, asked.n_best, asked.explain) for one in found])
 
     @app.get("/v1/models", dependencies=guarded, responses={401: {"model": ErrorBody}})
     async def list_models() -> ModelList:
@@ -134,7 +141,7 @@ async def _body(request: Request, limits: Limits) -> bytes:
     return bytes(body)
 
 
-async def _summaries(batcher: Batcher, group: Group, texts: list[str], limits: Limits) -> list[str]:
+async def _found(batcher: Batcher, group: Group, texts: list[str], limits: Limits) -> list[Explained]:
     try:
         async with asyncio.timeout(limits.seconds):
             return await asyncio.wrap_future(batcher.submit(group, texts))

@@ -1,8 +1,8 @@
 """One thread that owns the models and summarizes together what several clients sent.
 
 Jobs wait in one line. The thread takes the first, gives others a few milliseconds to come, and takes all of the same
-group (model, length) with it, up to a batch: decoding many texts at once costs little more than one. A job's texts stay
-together and in order, and each job has its own future, so that an answer cannot reach the wrong client.
+group (model, length, ...) with it, up to a batch: decoding many texts at once costs little more than one. A job's texts
+stay together and in order, and each job has its own future, so that an answer cannot reach the wrong client.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from threading import Condition, Thread
 
 from nutgraf.serve.limits import Limits
 from nutgraf.serve.metrics import Metrics
-from nutgraf.serve.models import Models
+from nutgraf.serve.models import Models, Summarizing
+from nutgraf.summarizer import Explained, Summary
 
 
 class QueueFullError(Exception):
@@ -32,8 +33,18 @@ class Group:
     """What jobs must have in common to be summarized together."""
 
     model: str
-    max_words: int | None
-    min_words: int | None
+    max_words: int | None = None
+    min_words: int | None = None
+    faithful: bool | None = None
+    n_best: int = 1
+    explain: bool = False
+
+    def ask(self, summarizer: Summarizing, texts: Sequence[str]) -> list[Explained]:
+        """Summarize; where nobody wants to know, the words stay unexplained, which takes less time."""
+        if self.explain or self.n_best > 1:
+            return summarizer.explain(texts, self.max_words, self.min_words, self.faithful, self.n_best)
+        summaries = summarizer(texts, self.max_words, self.min_words, self.faithful)
+        return [Explained((), (Summary(summary, (), None),)) for summary in summaries]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +53,7 @@ class Job:
 
     group: Group
     texts: Sequence[str]
-    future: Future[list[str]] = field(default_factory=Future)
+    future: Future[list[Explained]] = field(default_factory=Future)
     since: float = field(default_factory=time.monotonic)
 
 
@@ -63,7 +74,7 @@ class Batcher:
         with self._changed:
             return self._texts()
 
-    def submit(self, group: Group, texts: Sequence[str]) -> Future[list[str]]:
+    def submit(self, group: Group, texts: Sequence[str]) -> Future[list[Explained]]:
         """Put a request's texts into the line; cancelling the future takes them out again."""
         job = Job(group, texts)
         with self._changed:
@@ -120,7 +131,7 @@ class Batcher:
         group = jobs[0].group
         texts = [text for job in jobs for text in job.texts]
         try:
-            found = self._models.by_name[group.model](texts, group.max_words, group.min_words)
+            found = group.ask(self._models.by_name[group.model], texts)
             if len(found) != len(texts):
                 raise RuntimeError(f"{group.model}: {len(found)} summaries of {len(texts)} texts")
         except Exception as error:

@@ -27,7 +27,7 @@ _PAGE = """<!doctype html>
 """
 _EXAMPLE = """curl http://127.0.0.1:8000/v1/summarize \\
   -H 'Content-Type: application/json' \\
-  -d '{"text": "A long sentence ...", "max_words": 8}'"""
+  -d '{"text": "A long sentence ...", "max_words": 8, "n_best": 3, "explain": true}'"""
 
 
 def page(schema: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from nutgraf.errors import NutgrafError
 
 LONGEST_WORD = 1000  # characters; tokenising one endless word takes time that grows with its square
+MOST_SUMMARIES = 10  # of one text
 LONGEST_SUMMARY = 1000  # words; each model has its own, lower bound
 
 

@@ -11,7 +11,7 @@ from typing import Protocol
 import torch
 
 from nutgraf.backtranslation.plan import best
-from nutgraf.summarizer import Summarizer, located
+from nutgraf.summarizer import Explained, Summarizer, located
 
 _CHAINS = {
     "pr-thr": "Pr-Thr: each word becomes the nearest word of summaries",
@@ -22,14 +22,29 @@ _CHAINS = {
 
 
 class Summarizing(Protocol):
-    """Texts and the bounds of a summary's length in; one summary a text out, in the same order.
+    """Texts and the bounds of a summary's length in; one answer a text out, in the same order.
 
-    `nutgraf.Summarizer` is one. Alternatives and the origin of words will be arguments and results here, and fields of
-    `request.Asked` and `request.Summary`.
+    `nutgraf.Summarizer` is one.
     """
 
-    def __call__(self, texts: Sequence[str], max_words: int | None = None, min_words: int | None = None) -> list[str]:
+    def __call__(
+        self,
+        texts: Sequence[str],
+        max_words: int | None = None,
+        min_words: int | None = None,
+        faithful: bool | None = None,
+    ) -> list[str]:
         """Summarize."""
+
+    def explain(
+        self,
+        texts: Sequence[str],
+        max_words: int | None = None,
+        min_words: int | None = None,
+        faithful: bool | None = None,
+        n_best: int = 1,
+    ) -> list[Explained]:
+        """Summarize; up to `n_best` summaries a text, the first the same as above, and what their words rest on."""
 
 
 @dataclass(frozen=True)

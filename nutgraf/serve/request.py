@@ -7,11 +7,14 @@ does not take "5" for 5. What it finds becomes a Refusal, which the app answers 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from nutgraf.serve.limits import LONGEST_SUMMARY, LONGEST_WORD, Limits
+from nutgraf.serve.limits import LONGEST_SUMMARY, LONGEST_WORD, MOST_SUMMARIES, Limits
 from nutgraf.serve.models import Models
+from nutgraf.summarizer import Explained, Word
+from nutgraf.summarizer import Summary as Explanation
 
 _SHOWN = 3  # mistakes that a message names
 _LONGEST_MESSAGE = 400  # characters: a message may quote a key that the client made up
@@ -35,14 +38,43 @@ class Asked(BaseModel):
     model: str | None = Field(None, description="A name from /v1/models; without one, the default.")
     max_words: int | None = Field(None, ge=1, le=LONGEST_SUMMARY, description="No summary is longer.")
     min_words: int | None = Field(None, ge=1, le=LONGEST_SUMMARY, description="None is shorter, where the model can.")
-    n_best: int = Field(1, ge=1, le=100, description="Summaries of each text. Not available yet: 1 only.")
-    explain: bool = Field(False, description="Where each word comes from. Not available yet.")
+    n_best: int = Field(1, ge=1, le=MOST_SUMMARIES, description="Above 1: the next best summaries, too.")
+    explain: bool = Field(False, description="What each word rests on, and how probable the model finds it.")
+    faithful: bool | None = Field(None, description="No name and no number that is not in the text.")
 
 
-class Summary(BaseModel):
-    """The summary of one text."""
+class Told(BaseModel):
+    """A summary; explained, also its words and the geometric mean of their probabilities."""
 
     summary: str
+    probability: float | None = Field(default=None, description="Null for a model that has none, as for each word.")
+    words: list[Word] = Field(default=[], description="`source` is a place in `source_words`, or null.")
+
+    @classmethod
+    def of(cls, summary: Explanation, explain: bool) -> Self:
+        """Set the parts that are wanted."""
+        told = cls(summary=summary.text)
+        if explain:
+            told.probability, told.words = summary.probability, list(summary.words)
+        return told
+
+
+class Summary(Told):
+    """The summary of one text; the parts that were not asked for are left out."""
+
+    alternatives: list[Told] = Field(default=[], description="With `n_best` above 1, best first; there may be fewer.")
+    source_words: list[str] = Field(default=[], description="What the model read of the text, with `explain`.")
+
+    @classmethod
+    def answer(cls, found: Explained, n_best: int, explain: bool) -> Self:
+        """Set the parts that are wanted; a blank text has an empty summary."""
+        best, *others = found.summaries or (Explanation("", (), None),)
+        answer = cls.of(best, explain)
+        if n_best > 1:
+            answer.alternatives = [Told.of(other, explain) for other in others]
+        if explain:
+            answer.source_words = list(found.source)
+        return answer
 
 
 class Answer(BaseModel):
@@ -85,8 +117,6 @@ def parse(body: bytes, limits: Limits, models: Models) -> tuple[Asked, str, list
         asked = Asked.model_validate_json(body)
     except ValidationError as error:
         raise _refusal(error) from None
-    if asked.n_best > 1 or asked.explain:
-        raise Refusal(422, "not_available", "n_best above 1 and explain are not available yet")
     name = models.default if asked.model is None else asked.model
     if name not in models.by_name:
         raise Refusal(422, "unknown_model", f"model {name[:80]!r}: expected one of {', '.join(models.by_name)}")

@@ -5,35 +5,64 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Event, Thread
 
 import httpx
 import uvicorn
+from fastapi.staticfiles import StaticFiles
 
 from nutgraf.serve.app import make_app
 from nutgraf.serve.limits import Limits
 from nutgraf.serve.models import Models, Summarizing
 from nutgraf.serve.server import listen
+from nutgraf.summarizer import Explained, Summary, Word
 
 URL = "/v1/summarize"
 
 
 @dataclass
 class Echo:
-    """Answers with its name, the bounds and the text; holds every answer back until `go`."""
+    """Answers with its name, the wishes and the text; holds every answer back until `go`."""
 
     name: str
     go: Event = field(default_factory=Event)
     begun: Event = field(default_factory=Event)
     batches: list[list[str]] = field(default_factory=list)
 
-    def __call__(self, texts: Sequence[str], max_words: int | None = None, min_words: int | None = None) -> list[str]:
+    def __call__(
+        self,
+        texts: Sequence[str],
+        max_words: int | None = None,
+        min_words: int | None = None,
+        faithful: bool | None = None,
+    ) -> list[str]:
         self.batches.append(list(texts))
         self.begun.set()
         self.go.wait(60)
         if "spoil" in texts:
             raise RuntimeError("secret of the server")
-        return [f"{self.name}|{max_words}|{min_words}|{text}" for text in texts]
+        name = f"{self.name} faithful" if faithful else self.name
+        return [f"{name}|{max_words}|{min_words}|{text}" for text in texts]
+
+    def explain(
+        self,
+        texts: Sequence[str],
+        max_words: int | None = None,
+        min_words: int | None = None,
+        faithful: bool | None = None,
+        n_best: int = 1,
+    ) -> list[Explained]:
+        """Each text's words: the first copied, a new one, a number; alternatives end in their rank."""
+        summaries = self(texts, max_words, min_words, faithful)
+        return [explained(text, summary, n_best) for text, summary in zip(texts, summaries, strict=True)]
+
+
+def explained(text: str, summary: str, n_best: int) -> Explained:
+    source = tuple(text.split())
+    words = (Word(source[0], True, 0, 0.5, False), Word("news", False, None, None, False))
+    ranked = [summary, *(f"{summary} {rank}" for rank in range(2, n_best + 1))]
+    return Explained(source, tuple(Summary(one, (*words, Word("42", False, 0, 0.25, True)), 0.5) for one in ranked))
 
 
 def echo(name: str = "a") -> Echo:
@@ -49,10 +78,14 @@ def models(*summarizers: Echo) -> Models:
 
 
 @contextmanager
-def running(served: Models, limits: Limits | None = None, key: str | None = None) -> Iterator[httpx.Client]:
-    """Serve on a free port; leaving shuts down as SIGTERM does."""
+def running(
+    served: Models, limits: Limits | None = None, key: str | None = None, tried: Path | None = None
+) -> Iterator[httpx.Client]:
+    """Serve on a free port, with the files of a folder under /try; leaving shuts down as SIGTERM does."""
     with listen("127.0.0.1", 0) as listening:
         app = make_app(served, limits or Limits(), key)
+        if tried:
+            app.mount("/try", StaticFiles(directory=tried))
         server = uvicorn.Server(uvicorn.Config(app, log_level="critical"))
         thread = Thread(target=server.run, kwargs={"sockets": [listening]})
         listening.listen()  # clients may connect before the thread is up

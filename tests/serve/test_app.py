@@ -39,6 +39,30 @@ def test_one_text_and_several(client: httpx.Client) -> None:
     assert several.json() == {"model": "b", "summaries": [{"summary": "b|7|2|1"}, {"summary": "b|7|2|2"}]}
 
 
+def test_alternatives_explanations_and_faith_where_they_are_asked_for(client: httpx.Client) -> None:
+    def answer(**wishes: object) -> object:
+        return client.post(URL, json={"text": "One two", **wishes}).json()["summaries"][0]
+
+    words = [
+        {"text": "One", "copied": True, "source": 0, "probability": 0.5, "unsupported": False},
+        {"text": "news", "copied": False, "source": None, "probability": None, "unsupported": False},
+        {"text": "42", "copied": False, "source": 0, "probability": 0.25, "unsupported": True},
+    ]
+    summary = "a|None|None|One two"
+    told = {"words": words, "probability": 0.5}
+    others = [f"{summary} 2", f"{summary} 3"]
+    assert answer(n_best=1, explain=False) == {"summary": summary}
+    assert answer(n_best=3) == {"summary": summary, "alternatives": [{"summary": other} for other in others]}
+    assert answer(explain=True) == {"summary": summary, **told, "source_words": ["One", "two"]}
+    assert answer(explain=True, n_best=3) == {
+        "summary": summary,
+        **told,
+        "source_words": ["One", "two"],
+        "alternatives": [{"summary": other, **told} for other in others],
+    }
+    assert answer(faithful=True) == {"summary": "a faithful|None|None|One two"}
+
+
 def test_models_health_and_metrics(client: httpx.Client) -> None:
     listed = client.get("/v1/models").json()
     assert (listed["default"], [model["name"] for model in listed["models"]]) == ("a", ["a", "b"])
@@ -87,8 +111,11 @@ def test_models_health_and_metrics(client: httpx.Client) -> None:
         (b'{"texts": ["x", " \\n"]}', 422, "empty_text"),
         (b'{"text": "x", "model": "c"}', 422, "unknown_model"),
         (b'{"text": "x", "model": "../../etc"}', 422, "unknown_model"),
-        (b'{"text": "x", "n_best": 2}', 422, "not_available"),
-        (b'{"text": "x", "explain": true}', 422, "not_available"),
+        (b'{"text": "x", "n_best": 0}', 422, "invalid_request"),
+        (b'{"text": "x", "n_best": 11}', 422, "invalid_request"),
+        (b'{"text": "x", "n_best": 2.5}', 422, "invalid_request"),
+        (b'{"text": "x", "explain": 1}', 422, "invalid_request"),
+        (b'{"text": "x", "faithful": "yes"}', 422, "invalid_request"),
         (b'{"texts": ["1", "2", "3", "4"]}', 422, "too_many_texts"),
         (json.dumps({"text": "x " * 21}).encode(), 422, "text_too_long"),
         (json.dumps({"text": "x" * (LONGEST_WORD + 1)}).encode(), 422, "text_too_long"),

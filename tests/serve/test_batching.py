@@ -10,9 +10,14 @@ from nutgraf.errors import NutgrafError
 from nutgraf.serve.batching import Batcher, ClosedError, Group, QueueFullError
 from nutgraf.serve.limits import Limits
 from nutgraf.serve.metrics import Histogram, Metrics
+from nutgraf.summarizer import Explained
 from tests.serve.serving import URL, Echo, echo, models, running
 
-A, SHORT, B = Group("a", None, None), Group("a", 5, None), Group("b", None, None)
+A, SHORT, B = Group("a"), Group("a", max_words=5), Group("b")
+
+
+def said(found: list[Explained]) -> list[str]:
+    return [one.summaries[0].text for one in found]
 
 
 @pytest.fixture
@@ -35,7 +40,7 @@ def test_the_same_group_goes_together_up_to_a_batch(held: tuple[Batcher, Echo, E
         for group, texts in ((A, ["1"]), (B, ["2"]), (A, ["3", "4"]), (SHORT, ["5"]), (A, ["6", "7"]), (A, ["8"]))
     ]
     a.go.set()
-    found = [future.result() for future in futures]
+    found = [said(future.result()) for future in futures]
     assert a.batches == [["first"], ["1", "3", "4", "8"], ["5"], ["6", "7"]]
     assert b.batches == [["2"]]
     assert found == [
@@ -48,11 +53,23 @@ def test_the_same_group_goes_together_up_to_a_batch(held: tuple[Batcher, Echo, E
     ]
 
 
+def test_only_equal_wishes_go_together(held: tuple[Batcher, Echo, Echo]) -> None:
+    batcher, a, _ = held
+    wishes = (A, Group("a", explain=True), Group("a", n_best=2), Group("a", faithful=True))
+    futures = [batcher.submit(group, [f"{place}"]) for _ in range(2) for place, group in enumerate(wishes)]
+    a.go.set()
+    found = [future.result()[0] for future in futures]
+    assert a.batches == [["first"], *([f"{place}"] * 2 for place in range(len(wishes)))]
+    assert [len(one.source) for one in found] == [0, 1, 1, 0] * 2
+    assert [len(one.summaries) for one in found] == [1, 1, 2, 1] * 2
+    assert [one.summaries[0].text.split("|")[0] for one in found] == ["a", "a", "a", "a faithful"] * 2
+
+
 def test_a_text_that_fails_spoils_no_other(held: tuple[Batcher, Echo, Echo]) -> None:
     batcher, a, _ = held
     good, bad, last = (batcher.submit(A, [text]) for text in ("good", "spoil", "last"))
     a.go.set()
-    assert (good.result(), last.result()) == (["a|None|None|good"], ["a|None|None|last"])
+    assert said(good.result() + last.result()) == ["a|None|None|good", "a|None|None|last"]
     with pytest.raises(RuntimeError):
         bad.result()
 
@@ -67,7 +84,7 @@ def test_the_line_is_bounded_and_what_is_cancelled_makes_room(held: tuple[Batche
     assert batcher.waiting == 0
     last = batcher.submit(A, ["last"])
     a.go.set()
-    assert last.result() == ["a|None|None|last"]
+    assert said(last.result()) == ["a|None|None|last"]
     assert a.batches == [["first"], ["last"]]
 
 
@@ -75,7 +92,7 @@ def test_closing_finishes_the_line_and_takes_no_more() -> None:
     batcher = Batcher(models(echo("a")), Limits(wait=30), Metrics())
     futures = [batcher.submit(A, [str(i)]) for i in range(40)]
     batcher.close()
-    assert [future.result() for future in futures] == [[f"a|None|None|{i}"] for i in range(40)]
+    assert [said(future.result()) for future in futures] == [[f"a|None|None|{i}"] for i in range(40)]
     with pytest.raises(ClosedError):
         batcher.submit(A, ["late"])
 
@@ -96,11 +113,15 @@ def test_many_clients_each_get_their_own() -> None:
     with running(models(a, echo("b")), Limits(batch=8)) as client, ThreadPoolExecutor(12) as pool:
 
         def ask(i: int) -> None:
-            asked = {"texts": [f"{i}.{k}" for k in range(i % 3 + 1)], "model": "ab"[i % 2], "max_words": i % 5 + 1}
+            texts, name, most = [f"{i}.{k}" for k in range(i % 3 + 1)], "ab"[i % 2], i % 3 + 1
+            wishes = {"max_words": most, "explain": i % 4 == 0, "n_best": i % 3 + 1}
             with httpx.Client(base_url=client.base_url, timeout=60) as own:
-                found = own.post(URL, json=asked).json()["summaries"]
-            expected = [f"{asked['model']}|{asked['max_words']}|None|{text}" for text in asked["texts"]]  # type: ignore[attr-defined]
-            assert [summary["summary"] for summary in found] == expected
+                found = own.post(URL, json={"texts": texts, "model": name, **wishes}).json()["summaries"]
+            assert [summary["summary"] for summary in found] == [f"{name}|{most}|None|{text}" for text in texts]
+            if wishes["explain"]:
+                assert [summary["source_words"] for summary in found] == [[text] for text in texts]
+            if most > 1:
+                assert [len(summary["alternatives"]) for summary in found] == [most - 1] * len(texts)
 
         list(pool.map(ask, range(60)))
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import asdict
 
 import httpx
 import pytest
@@ -24,6 +25,7 @@ from nutgraf.summarizer import Summarizer
 from tests.serve.serving import URL, running
 
 TEXTS = ["Tarvolin Corp said on Monday that sales rose 5 percent.", "A fire in Port Belano killed 3 people on Friday."]
+WISHES: list[dict[str, object]] = [{}, {"n_best": 3}, {"explain": True}, {"n_best": 3, "explain": True}]
 CPU = torch.device("cpu")
 
 
@@ -60,9 +62,19 @@ def test_the_same_strings_as_from_python(finished: Run) -> None:
     with running(served) as client:
         assert client.get("/v1/models").json()["default"] == "all-2"
         for name in ("mu1-0", "all-2"):
-            answer = client.post(URL, json={"texts": TEXTS, "model": name, "max_words": 6}).json()
-            expected = Summarizer.load(finished.folder, name)(TEXTS, 6)
-            assert [summary["summary"] for summary in answer["summaries"]] == expected
+            summarizer = Summarizer.load(finished.folder, name)
+            for faithful in (None, True):
+                asked: dict[str, object] = {"texts": TEXTS, "model": name, "max_words": 6, "faithful": faithful}
+                for wishes in WISHES:
+                    answer = client.post(URL, json={**asked, **wishes}).json()
+                    expected = summarizer(TEXTS, 6, faithful=faithful)
+                    assert [summary["summary"] for summary in answer["summaries"]] == expected
+                explained = summarizer.explain(TEXTS, 6, faithful=faithful, n_best=3)
+                for told, own in zip(answer["summaries"], explained, strict=True):
+                    assert told["source_words"] == list(own.source)
+                    for one, other in zip((told, *told["alternatives"]), own.summaries, strict=True):
+                        assert (one["summary"], one["probability"]) == (other.text, other.probability)
+                        assert one["words"] == [asdict(word) for word in other.words]
         beyond = client.post(URL, json={"text": TEXTS[0], "max_words": 999})
         assert beyond.status_code == 422
         assert "expected 1 <= min_words <= max_words" in beyond.json()["error"]["message"]

@@ -1,8 +1,9 @@
-// The page: asks the server for summaries and shows where their words come from.
+// The page: asks the server for summaries and shows what their words rest on, as the server explains it.
 // Whatever a user or a model wrote is set as text, never as markup.
 "use strict";
 
 const LENGTHS = [6, 8, 10, 12, 15];
+const N_BEST = 4;
 const EXAMPLES = [
   ["Exports", "The government of Maravia said on Thursday it would lift its eleven-month ban on wheat exports from next week after the harvest came in well above the forecasts of farmers and traders."],
   ["Jobs", "Shipbuilder Halvendal Marine will cut 1,400 jobs and close its oldest yard in the port of Lindvik by the end of the year, the company said on Monday, blaming a sharp fall in orders for container vessels."],
@@ -24,32 +25,93 @@ function made(tag, text, className) {
 
 // --- words -----------------------------------------------------------------------------------------------------------
 
-const WORD = /[\p{L}\p{N}](?:[\p{L}\p{N}.,'’-]*[\p{L}\p{N}])?/gu;
-const plain = (word) => word.toLowerCase().replace(/['’]s$/, "");
-const wordsOf = (text) => new Set([...text.matchAll(WORD)].map((found) => plain(found[0])));
+// Marks that the server names in its own way, and how texts write them.
+const MARKS = { "``": ['"', "``", "''"], "''": ['"', "''"], "`": ["'", "`"], "'": ["'", "`"], "...": ["...", "…"] };
+const PLAIN = { "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "´": "'" };
+const AHEAD = 4; // characters to look for a word in, past the blanks
 
-// Fill an element with a text, some of its words in elements of their own: `wrap(word)` returns one, or null.
-function fill(element, text, wrap) {
+// A text to search in: every character keeps its place.
+const plain = (text) =>
+  text.replace(/[“”„‘’´]/g, (mark) => PLAIN[mark]).replace(/\p{Lu}/gu, (letter) => {
+    const small = letter.toLowerCase();
+    return small.length === letter.length ? small : letter;
+  });
+
+// Fill an element with a text, each of `words`, which follow each other in it, wrapped: `wrap(written, place)`.
+function fill(element, text, words, wrap) {
+  const searched = plain(text);
   const parts = [];
   let end = 0;
-  for (const found of text.matchAll(WORD)) {
-    parts.push(text.slice(end, found.index), wrap(found[0]) || found[0]);
-    end = found.index + found[0].length;
-  }
+  words.forEach((word, place) => {
+    const from = end + searched.slice(end).search(/\S|$/);
+    const [start, length] = (MARKS[word] || [plain(word)])
+      .map((form) => [searched.slice(from, from + form.length + AHEAD).indexOf(form), form.length])
+      .reduce((best, found) => (found[0] >= 0 && (best[0] < 0 || found[0] < best[0]) ? found : best), [-1, 0]);
+    if (start < 0) return;
+    parts.push(text.slice(end, from + start));
+    end = from + start + length;
+    parts.push(wrap(text.slice(end - length, end), place));
+  });
   parts.push(text.slice(end));
   element.replaceChildren(...parts);
 }
 
-// Show a summary with its new words marked; returns how many words were copied and how many are new.
-function showSummary(element, summary, source) {
-  const tally = { copied: 0, fresh: 0 };
-  const known = wordsOf(source);
-  fill(element, summary, (word) => {
-    const copied = known.has(plain(word));
-    tally[copied ? "copied" : "fresh"] += 1;
-    return copied ? made("span", word, "kept") : made("mark", word);
+const isWord = ({ text }) => /[\p{L}\p{N}]/u.test(text);
+const isNew = (word) => !word.copied && isWord(word);
+const percent = (share) => (share < 0.01 ? "under 1%" : `${Math.round(100 * share)}%`);
+const reason = ({ text }) => `a ${/\p{N}/u.test(text) ? "number" : "name"} that is not in the text`;
+
+// Say what a word rests on.
+function told(word, sources) {
+  const parts = [word.copied ? "copied from the text" : word.unsupported ? `unsupported: ${reason(word)}` : "new"];
+  if (!word.copied && word.source !== null) parts.push(`looking at “${sources[word.source]}”`);
+  if (word.probability !== null) parts.push(`probability ${percent(word.probability)}`);
+  return parts.join(", ");
+}
+
+// Light up the word of the text that a summary's word rests on, and say so; without a word, put it out.
+function light(word, sources) {
+  for (const lit of at("source").querySelectorAll(".lit")) lit.classList.remove("lit");
+  at("about-word").textContent = word ? `${word.text}: ${told(word, sources)}` : "";
+  const source = word && at("source").querySelector(`[data-place="${word.source}"]`);
+  if (!source) return;
+  source.classList.add("lit");
+  // Only the box of the text scrolls, not the page.
+  const box = at("source");
+  const above = source.offsetTop - box.offsetTop;
+  if (above < box.scrollTop || above + source.offsetHeight > box.scrollTop + box.clientHeight)
+    box.scrollTop = above - box.clientHeight / 2;
+}
+
+// Show a summary word by word: one stop of the tab key, the arrow keys go on from there; each word has a description.
+function showSummary(element, { summary, words }, sources) {
+  fill(element, summary, words.map(({ text }) => text), (written, place) => {
+    const word = words[place];
+    const shown = made(isNew(word) ? "mark" : "span", written, word.copied && isWord(word) ? "kept" : "");
+    shown.classList.toggle("unsupported", word.unsupported);
+    const note = made("span", told(word, sources));
+    note.id = `note-${at("notes").childElementCount}`;
+    at("notes").append(note);
+    shown.dataset.word = place;
+    shown.tabIndex = place ? -1 : 0;
+    shown.setAttribute("aria-describedby", place ? note.id : `${note.id} how`);
+    for (const event of ["pointerenter", "focus"]) shown.addEventListener(event, () => light(word, sources));
+    for (const event of ["pointerleave", "blur"]) shown.addEventListener(event, () => light());
+    return shown;
   });
-  return tally;
+}
+
+// The arrow keys, Home and End among the words of a summary.
+function walk(event) {
+  if (event.target.dataset.word === undefined) return;
+  const words = [...event.target.parentElement.querySelectorAll("[data-word]")];
+  const here = words.indexOf(event.target);
+  const next = { ArrowRight: here + 1, ArrowLeft: here - 1, Home: 0, End: words.length - 1 }[event.key];
+  if (!words[next]) return;
+  event.preventDefault();
+  event.target.tabIndex = -1;
+  words[next].tabIndex = 0;
+  words[next].focus();
 }
 
 // --- the server ------------------------------------------------------------------------------------------------------
@@ -72,10 +134,12 @@ async function ask(path, body) {
   throw error;
 }
 
-async function summary(model, text) {
+async function summarize(model, text, n_best = 1) {
+  const asked = { text, model, n_best, explain: true };
   const words = document.querySelector("input[name=length]:checked").value;
-  const answer = await ask("/v1/summarize", { text, model, ...(words ? { max_words: Number(words) } : {}) });
-  return answer.summaries[0].summary;
+  if (words) asked.max_words = Number(words);
+  if (at("faithful").checked) asked.faithful = true;
+  return (await ask("/v1/summarize", asked)).summaries[0];
 }
 
 // --- what is shown ---------------------------------------------------------------------------------------------------
@@ -96,15 +160,43 @@ function busy(is) {
   at("result").setAttribute("aria-busy", String(is));
 }
 
+function tally({ words, probability }) {
+  const counted = words.filter(isWord);
+  if (!counted.length) return "This model found nothing to say.";
+  const fresh = counted.filter(isNew).length;
+  const sure = probability === null ? "" : `; the model finds them ${percent(probability)} probable, each`;
+  const total = counted.length;
+  return `${total} ${total === 1 ? "word" : "words"}: ${total - fresh} copied, ${fresh} new${sure}`;
+}
+
 function showChosen(found, text) {
+  const sources = found.source_words;
+  at("notes").replaceChildren();
   at("summary").classList.remove("empty");
-  const tally = showSummary(at("summary"), found, text);
-  const copied = wordsOf(found);
-  fill(at("source"), text, (word) => (copied.has(plain(word)) ? made("span", word, "kept") : null));
-  const total = tally.copied + tally.fresh;
-  at("tally").textContent = total
-    ? `${total} ${total === 1 ? "word" : "words"}: ${tally.copied} copied, ${tally.fresh} new`
-    : "This model found nothing to say.";
+  showSummary(at("summary"), found, sources);
+  at("tally").textContent = tally(found);
+  at("flags").replaceChildren(
+    ...found.words.filter(({ unsupported }) => unsupported).map((word) => {
+      const flag = made("li");
+      flag.append(made("strong", word.text), ` is ${reason(word)}. The model added it: check it.`);
+      return flag;
+    }),
+  );
+  at("next").hidden = !found.alternatives.length;
+  at("alternatives").replaceChildren(
+    ...found.alternatives.map((other) => {
+      const shown = made("li");
+      showSummary(shown, other, sources);
+      return shown;
+    }),
+  );
+  const copied = new Set(found.words.filter(({ copied }) => copied).map(({ source }) => source));
+  fill(at("source"), text, sources, (written, place) => {
+    const shown = made("span", written, copied.has(place) && isWord({ text: written }) ? "kept" : "");
+    shown.dataset.place = place;
+    return shown;
+  });
+  light();
   at("origin").hidden = false;
 }
 
@@ -121,19 +213,18 @@ function showRows() {
   );
 }
 
-async function showRow(name, text, round, pending) {
-  let told, bad = false;
+async function showRow(name, round, pending) {
+  let found, bad;
   try {
-    told = await pending;
+    found = await pending;
   } catch (error) {
-    told = error.message;
-    bad = true;
+    bad = error.message;
   }
   if (round !== state.round) return;
   const said = document.querySelector(`#models [data-model="${CSS.escape(name)}"] .said`);
-  said.classList.toggle("bad", bad);
-  if (bad) said.textContent = told;
-  else showSummary(said, told, text);
+  said.classList.toggle("bad", Boolean(bad));
+  if (bad) said.textContent = bad;
+  else showSummary(said, found, found.source_words);
 }
 
 async function run() {
@@ -148,14 +239,14 @@ async function run() {
   const chosen = at("model").value;
   busy(true);
   try {
-    const found = await summary(chosen, text);
+    const found = await summarize(chosen, text, N_BEST);
     if (round !== state.round) return;
     showChosen(found, text);
     at("result").scrollIntoView({ block: "nearest" });  // on a phone it is below the form
     if (state.models.length > 1) {
       showRows();
       for (const { name } of state.models)
-        showRow(name, text, round, name === chosen ? found : summary(name, text));
+        showRow(name, round, name === chosen ? found : summarize(name, text));
     }
   } catch (error) {
     if (round === state.round) fail(error);
@@ -215,6 +306,7 @@ at("form").addEventListener("submit", (event) => {
   run();
 });
 at("text").addEventListener("input", countWords);
+document.addEventListener("keydown", walk);
 at("text").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run();
 });
