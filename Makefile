@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench lint format clean
+.PHONY: demo test bench docs lint format clean
 
 demo: .venv/ready
 	$(BIN)/nutgraf demo
@@ -16,6 +16,10 @@ test: .venv/ready
 # On idle cores, some 20 minutes; BENCHMARKS.md says what the figures mean.
 bench: .venv/ready
 	$(BIN)/nutgraf bench --out bench.json
+
+# The generated part of docs/; a test fails where it is stale.
+docs: .venv/ready
+	$(BIN)/python -m nutgraf.reference docs/
 
 format: .venv/ready
 	$(BIN)/ruff check --fix .

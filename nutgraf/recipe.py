@@ -31,11 +31,11 @@ class Text:
     """How raw text becomes word ids."""
 
     digits: str = "keep"  # "keep", or the character that stands for every digit ("N" in the paper, "#" in Gigaword)
-    texts_vocabulary: int = 50_000  # |V^F|
-    summaries_vocabulary: int = 15_000  # |V^S|
+    texts_vocabulary: int = 50_000  # |V^F|: so many of the texts' most frequent words are known
+    summaries_vocabulary: int = 15_000  # |V^S|: likewise for summaries
     joint_vocabulary: int = 16_000  # one list for both sides, used where the seq2seq copies
-    max_text_words: int = 80  # longer sequences are cut
-    max_summary_words: int = 30
+    max_text_words: int = 80  # longer texts are cut
+    max_summary_words: int = 30  # longer summaries are cut
 
     def __post_init__(self) -> None:
         visible = len(self.digits) == 1 and self.digits.isprintable() and not self.digits.isspace()
@@ -50,12 +50,12 @@ class Text:
 class Embeddings:
     """FastText skip-gram (gensim)."""
 
-    width: int = 512  # jointly on D^F and D^S, for the models
-    procrustes_width: int = 256  # separately on D^F and D^S, for Pr-Thr
-    epochs: int = 5
-    window: int = 5
-    negative: int = 5
-    min_count: int = 2
+    width: int = 512  # of vectors learned jointly on D^F and D^S, for the models
+    procrustes_width: int = 256  # of vectors learned separately on D^F and D^S, for Pr-Thr
+    epochs: int = 5  # how often the corpora are read for the joint vectors
+    window: int = 5  # words on each side that a word predicts, at most
+    negative: int = 5  # random words that each true one is told apart from
+    min_count: int = 2  # rarer words get no vector of their own
     buckets: int = 200_000  # hash buckets of the character n-grams
     joint_sentences: int = 0  # at most so many sentences of each side are read (0: all)
 
@@ -70,18 +70,18 @@ class PrThr:
     """Procrustes Thresholded Alignment; the alignment's figures are those of Grave et al. 2018."""
 
     eta: float | str = 0.9  # a word farther than this from its nearest neighbour is skipped, or "auto"
-    words: int = 12  # N
+    words: int = 12  # N, the most words of a summary
     vector_epochs: int = 5  # of skip-gram on each corpus alone: poor vectors do not align
     vector_words: int = 3_000_000  # a corpus is read as often as it takes to read so many words
     start: str = "relaxation"  # the paper's convex relaxation, or "shared": the words that both corpora spell alike
-    start_words: int = 2_500
-    start_steps: int = 100
-    words_aligned: int = 20_000
-    epochs: int = 5
+    start_words: int = 2_500  # so many of the most frequent words make the start
+    start_steps: int = 100  # of the convex relaxation
+    words_aligned: int = 20_000  # most frequent words of each side that the refinement looks at
+    epochs: int = 5  # of the refinement (Sinkhorn, rotation); 0: none
     iterations: int = 5_000  # of the first epoch; a quarter of that in each next one
-    batch: int = 500  # doubled each epoch
-    learning_rate: float = 500.0
-    regularisation: float = 0.05
+    batch: int = 500  # words of each side that are matched at once; doubled each epoch
+    learning_rate: float = 500.0  # of the refinement
+    regularisation: float = 0.05  # of the Sinkhorn matching
 
     def __post_init__(self) -> None:
         _check(
@@ -109,13 +109,13 @@ class Dbae:
     width: int = 256  # of the GRU
     weights: str = "min"  # w_v = min(mu_S/mu_F, 1); "max" is what the paper prints
     lam: float = 2.0  # lambda: added to the score of the input's words
-    beam: int = 5
-    words: int = 15  # N
+    beam: int = 5  # hypotheses kept in beam search
+    words: int = 15  # N, the most words of a summary
     spoken: int = 0  # a summary may use so many of the most frequent words, and its text's own; 0: all of V^S
-    steps: int = 30_000
-    batch: int = 64
-    learning_rate: float = 5e-4
-    clip: float = 5.0
+    steps: int = 30_000  # of training
+    batch: int = 64  # summaries a step
+    learning_rate: float = 5e-4  # of Adam
+    clip: float = 5.0  # the gradient is scaled down to this norm
     shortlist: int = 0  # sampled words of the output layer in training; 0: the full softmax
 
     def __post_init__(self) -> None:
@@ -133,12 +133,12 @@ class Mu1:
     """First-order word moments matching."""
 
     eta: float | str = 0.3  # words with a probability above this are kept, or "auto"
-    words: int = 12  # N
+    words: int = 12  # N, the most words of a summary
     width: int = 256  # of the encoder
-    steps: int = 5_000
-    batch: int = 256
-    learning_rate: float = 5e-4
-    clip: float = 5.0
+    steps: int = 5_000  # of training
+    batch: int = 256  # texts a step
+    learning_rate: float = 5e-4  # of Adam
+    clip: float = 5.0  # the gradient is scaled down to this norm
 
     def __post_init__(self) -> None:
         _check(self.eta == AUTO or (not isinstance(self.eta, str) and 0 <= self.eta < 1), 'mu1.eta: [0, 1) or "auto"')
@@ -152,12 +152,12 @@ class Mu1:
 class Seq2seq:
     """The convolutional model: fairseq's fconv_iwslt_de_en, with an optional copy distribution."""
 
-    width: int = 256
-    encoder_layers: int = 4
-    decoder_layers: int = 3
-    kernel: int = 3
-    dropout: float = 0.1
-    positions: int = 256
+    width: int = 256  # channels of a layer
+    encoder_layers: int = 4  # convolutions that read the source
+    decoder_layers: int = 3  # convolutions that write, each with attention
+    kernel: int = 3  # words that a convolution sees at once; odd
+    dropout: float = 0.1  # share of values that are zeroed in training
+    positions: int = 256  # longest sequence, in words, with its end
     copy: bool = False  # a pointer over the source, and one joint word list for both sides
 
     def __post_init__(self) -> None:
@@ -171,22 +171,20 @@ class Seq2seq:
 class Training:
     """How a seq2seq model is trained. It stops after `steps`, or earlier where the held-out loss no longer falls."""
 
-    steps: int = 200_000
-    expander_steps: int = 200_000
-    all_steps: int = 200_000  # for the summarizers of the three chains' pairs together
+    steps: int = 200_000  # for summarizers of one chain
+    expander_steps: int = 200_000  # for expanders
+    all_steps: int = 200_000  # for the summarizers of the three chains' pairs together, and for seq2seq
     tuning_steps: int = 200_000  # for models that go on from an earlier one
     tuning_rate: float = 1e-4  # their learning rate
-    batch: int = 64
-    learning_rate: float = 5e-4
+    batch: int = 64  # pairs a step
+    learning_rate: float = 5e-4  # of Adam
     warmup: int = 0  # steps of linear rise
     decay: bool = False  # then a linear fall to a tenth over the step budget
-    clip: float = 0.1
+    clip: float = 0.1  # the gradient is scaled down to this norm
     shortlist: int = 0  # sampled words of the output layer; 0: the full softmax
-    told: float = (
-        0.0  # a summarizer learns from artificial texts that say at least this share of their summary, in order
-    )
+    told: float = 0.0  # a summarizer learns from texts that say at least this share of their summary, in order
     held_out: int = 1_000  # artificial pairs kept apart for the held-out loss
-    validate_every: int = 2_000
+    validate_every: int = 2_000  # steps between two looks at the held-out loss
     patience: int = 5  # validations without progress before it stops; 0: never
 
     def __post_init__(self) -> None:
@@ -204,12 +202,12 @@ class Training:
 class Generation:
     """How artificial pairs are made: top-k sampling, one sample a sentence."""
 
-    top_k: int = 15
-    min_text_words: int = 16
-    max_text_words: int = 60
-    min_summary_words: int = 1
-    max_summary_words: int = 12
-    batch: int = 256
+    top_k: int = 15  # each word is drawn from so many of the likeliest
+    min_text_words: int = 16  # of an artificial text
+    max_text_words: int = 60  # of an artificial text
+    min_summary_words: int = 1  # of an artificial summary
+    max_summary_words: int = 12  # of an artificial summary
+    batch: int = 256  # sentences at once
     chunk: int = 4_096  # sentences a file: what a kill can cost
     limit: int = 0  # at most so many sentences of the real corpus a chain, others for each (0: all)
     spoken: int = 0  # words that are said without being copied: so many of the most frequent ones (0: all)
@@ -231,13 +229,13 @@ class Generation:
 class Decoding:
     """How summaries are made for people and for ROUGE: beam search."""
 
-    beam: int = 5
+    beam: int = 5  # hypotheses kept
     min_words: int = 1  # 0: the summaries' mean length, rounded; a text that is no longer than that may have less
-    max_words: int = 20
+    max_words: int = 20  # of a summary
     no_repeat: int = 3  # no n-gram of this length twice; 0: allowed
     length_penalty: float = 1.0  # scores are divided by length ** this
     spoken: int = 0  # words that are said without being copied: so many of the most frequent ones (0: all)
-    batch: int = 64
+    batch: int = 64  # texts at once
     faithful: bool = False  # names and numbers are only copied
 
     def __post_init__(self) -> None:
@@ -252,7 +250,7 @@ class Decoding:
 class Plan:
     """Which models are trained."""
 
-    initializers: tuple[str, ...] = INITIALIZERS
+    initializers: tuple[str, ...] = INITIALIZERS  # the chains: pr-thr, dbae, mu1
     iterations: int = 6  # the last summarizers are x-<iterations>; even
     together: bool = True  # all-2, all-4 ... from the pairs of all chains
     warm: bool = False  # one expander before the chains part, and models that go on from earlier ones

@@ -1,0 +1,43 @@
+"""The unit and the container file: as much of their syntax as can be checked without systemd and without an engine."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from configparser import ConfigParser
+from pathlib import Path
+
+import nutgraf
+
+DEPLOY = Path(nutgraf.__file__).parent.parent / "docs" / "deploy"
+REFERENCE = DEPLOY.parent / "reference.md"
+
+
+def _check_serve(arguments: list[str]) -> None:
+    section = REFERENCE.read_text("utf-8").split("### nutgraf serve\n", 1)[1].split("\n### ", 1)[0]
+    assert arguments[1] == "serve"
+    for option in arguments[2::2]:
+        assert f"`{option}`" in section
+
+
+def test_the_unit_starts_a_command_that_exists() -> None:
+    unit = ConfigParser(interpolation=None)
+    unit.optionxform = str  # type: ignore[assignment, method-assign]
+    unit.read(DEPLOY / "nutgraf.service", encoding="utf-8")
+    assert unit.sections() == ["Unit", "Service", "Install"]
+    _check_serve(shlex.split(unit["Service"]["ExecStart"]))
+    assert "EnvironmentFile" in unit["Service"], "the key is never on the command line"
+
+
+def test_the_container_file_has_known_instructions_and_starts_the_server() -> None:
+    lines = [line for line in (DEPLOY / "Containerfile").read_text("utf-8").splitlines() if line.strip()]
+    parts = [line.split(maxsplit=1) for line in lines if not line.startswith("#")]
+    known = {"FROM", "WORKDIR", "COPY", "RUN", "USER", "EXPOSE", "HEALTHCHECK", "ENTRYPOINT"}
+    assert {name for name, _ in parts} == known
+    last = dict(parts)
+    _check_serve(json.loads(last["ENTRYPOINT"]))
+    assert json.loads(last["HEALTHCHECK"].split("CMD ", 1)[1])[0] == "python"
+    pinned = re.search(r"torch==[\d.]+", (DEPLOY.parent.parent / "Makefile").read_text("utf-8"))
+    assert pinned
+    assert pinned[0] in last["RUN"]
