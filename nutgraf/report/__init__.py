@@ -1,11 +1,12 @@
 """The report of a run: run/report.html, one self-contained file to read and to show, without script or network.
 
-It is written after every step of a training and after every evaluation, and by `nutgraf report`. What it tells is read
+It is written after the steps of a training and after every evaluation, and by `nutgraf report`. What it tells is read
 from the run folder (facts) and laid out (page; scores, corpora; charts). It runs no model and changes nothing else.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +18,7 @@ from nutgraf.errors import RunError
 from nutgraf.report.page import page
 
 REPORT = "report.html"
+PAUSE = 5.0  # seconds between reports while steps follow fast
 Warn = Callable[[str], None]
 
 
@@ -40,12 +42,18 @@ def try_report(folder: Path, warn: Warn) -> None:
 
 
 def reporting(folder: Path, listener: Listener, warn: Warn) -> Listener:
-    """Return a listener to a training that passes every event on, and writes the report when a step is done."""
+    """Return a listener to a training that passes every event on, and writes the report when a step is done.
+
+    Where steps take less than a moment, not every one: but the last, though it was there before.
+    """
+    written = -PAUSE
 
     def heard(event: Event) -> None:
+        nonlocal written
         listener(event)
-        # Where nothing was left to do, one report at the end: there may be none yet.
-        if event.state is State.DONE or (event.state is State.KEPT and event.number == event.count):
+        last = event.number == event.count and event.state in (State.DONE, State.KEPT)
+        if last or (event.state is State.DONE and time.monotonic() - written >= PAUSE):
             try_report(folder, warn)
+            written = time.monotonic()
 
     return heard

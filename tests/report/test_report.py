@@ -175,6 +175,7 @@ def test_pairs_of_a_step_belong_together(finished: Run) -> None:
 def test_it_is_written_after_every_step_and_a_failure_stops_nothing(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(report, "PAUSE", 0.0)
     written: list[int] = []
     write, events, warned = report.write_report, list[Event](), list[str]()
 
