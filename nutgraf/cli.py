@@ -259,19 +259,19 @@ def summarize(
     Example: `nutgraf summarize --model run/ --max-words 10 < articles.txt`
     """
     from nutgraf.backtranslation.hardware import Hardware
-    from nutgraf.serve.batching import Group
-    from nutgraf.serve.request import Summary
-    from nutgraf.summarizer import Summarizer
+    from nutgraf.summarizer import Summarizer, Wishes
     from nutgraf.text.reading import read_every_line
 
     hardware = Hardware.of(device, threads)
     hardware.use()
     summarizer = Summarizer.load(model, device=device)
-    group = Group(summarizer.name, max_words, min_words, faithful, n_best, explain)
+    wishes = Wishes(max_words, min_words, faithful, n_best, explain)
     parts = _parts(read_every_line(file), per_sentence)
     while block := list(islice(parts, BLOCK)):
-        for (text, place), found in zip(block, group.ask(summarizer, [text for text, _ in block]), strict=True):
+        for (text, place), found in zip(block, summarizer.answer([text for text, _ in block], wishes), strict=True):
             if as_json:
+                from nutgraf.serve.request import Summary
+
                 answer = Summary.answer(found, n_best, explain)
                 shown: dict[str, object] = {"text": text, "summary": answer.summary, "model": summarizer.name, **place}
                 sys.stdout.write(f"{json.dumps(shown | answer.model_dump(exclude_unset=True), ensure_ascii=False)}\n")

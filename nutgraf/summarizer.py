@@ -29,7 +29,18 @@ from nutgraf.progress import Report, silent
 from nutgraf.seq2seq.storage import load as load_seq2seq
 from nutgraf.text.casing import Casing
 from nutgraf.text.lexicon import SPECIALS, UNK, Ids, Lexicon
-from nutgraf.text.tokens import Tokenizer, detokenize, sentences
+from nutgraf.text.tokens import Tokenizer, detokenize, is_digit, sentences
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What is wanted of summaries; None is as the model usually does. See `Summarizer.__call__` and `explain`."""
+
+    max_words: int | None = None
+    min_words: int | None = None
+    faithful: bool | None = None
+    n_best: int = 1
+    explain: bool = False
 
 
 @dataclass(frozen=True)
@@ -127,12 +138,10 @@ class Summarizer:
         return cls.of(run, name, torch.device(device))
 
     @classmethod
-    def of(cls, run: Run | Export, name: str, device: torch.device) -> Summarizer:
-        """Load one summarizer of an open run or export."""
-        if isinstance(run, Export):
-            folder, language = run.folder / name, run.language
-        else:
-            folder, language = run.intact(name), Language.of(run)
+    def of(cls, run: Run | Export, name: str, device: torch.device, language: Language | None = None) -> Summarizer:
+        """Load one summarizer of an open run or export; several of one run may share its `language`."""
+        folder = run.folder / name if isinstance(run, Export) else run.intact(name)
+        language = language or language_of(run)
         model: Model
         if name.endswith("-0"):
             model = Initial(load_initializer(name.removesuffix("-0"), folder))
@@ -196,6 +205,13 @@ class Summarizer:
             )
             for text, sentence, summaries in zip(texts, sentences, found, strict=True)
         ]
+
+    def answer(self, texts: Sequence[str], wishes: Wishes) -> list[Explained]:
+        """Summarize raw texts; where nobody wants to know, the words stay unexplained, which takes less time."""
+        bounds = wishes.max_words, wishes.min_words, wishes.faithful
+        if wishes.explain or wishes.n_best > 1:
+            return self.explain(texts, *bounds, wishes.n_best)
+        return [Explained((), (Summary(summary, (), None),)) for summary in self(texts, *bounds)]
 
     def _found(
         self, texts: Sequence[str], decoding: recipes.Decoding, min_words: int | None, n_best: int, report: Report
@@ -287,7 +303,12 @@ class Summarizer:
 
 def _is_fact(word: str, casing: Casing) -> bool:
     """Whether a word, as models see it, is a name or a number: what must not be made up."""
-    return any(character.isdigit() or character in "#N" for character in word) or casing.is_name(word)
+    return any(map(is_digit, word)) or casing.is_name(word)
+
+
+def language_of(run: Run | Export) -> Language:
+    """Return what the summarizers of a run or an export share."""
+    return run.language if isinstance(run, Export) else Language.of(run)
 
 
 def located(path: Path, name: str | None) -> tuple[Run | Export, str]:

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from nutgraf.backtranslation.engine import Event, Listener, State
-from nutgraf.backtranslation.plan import ALL, Step, training_steps
+from nutgraf.backtranslation.plan import ALL, Step, trained_as
 from nutgraf.backtranslation.run import Run
-from nutgraf.backtranslation.stages import FINE_TUNING_EPOCHS, HISTORY
+from nutgraf.backtranslation.stages import HISTORY
 from nutgraf.errors import InputError
 from nutgraf.recipe import INITIALIZERS
 from nutgraf.seq2seq.training import Fit
@@ -95,12 +95,8 @@ def learned(run: Run, step: Step, seconds: float) -> list[Scalar]:
 
 def _fit(run: Run, step: Step) -> Fit:
     """Return how the learning rate of a step went."""
-    settings = run.recipe.training
-    steps = training_steps(step, settings)
-    if step.aligned_limit:
-        steps = min(steps, FINE_TUNING_EPOCHS * aligned_pairs(run, step.name) // settings.batch + 1)
-    rate = settings.tuning_rate if step.start else settings.learning_rate
-    return Fit(steps, rate, settings.clip, settings.warmup, settings.decay)
+    settings = trained_as(step, run.recipe.training, aligned_pairs(run, step.name))
+    return Fit(settings.steps, settings.learning_rate, settings.clip, settings.warmup, settings.decay)
 
 
 def write_scores(folder: Path, opened: Open) -> None:

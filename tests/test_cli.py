@@ -279,13 +279,12 @@ def test_recipe_prints_what_it_reads(tmp_path: Path, capsys: Capture) -> None:
 def test_the_demo_goes_from_a_corpus_to_tables_and_ten_summaries(
     corpus: Corpus, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from nutgraf import demo, recipe
-    from nutgraf.backtranslation import train as training
+    from nutgraf import demo, recipe, training
 
     small = recipe.override(recipe.load(corpus.recipe), ['plan.initializers=["mu1"]'])
     monkeypatch.setattr(demo, "GENERATED", (150, 150))
     monkeypatch.setattr(demo, "HELD_OUT", 20)
-    monkeypatch.setattr(training, "resolve", lambda name, settings, seed: small if name == "quick" else None)
+    monkeypatch.setattr(training, "resolve", lambda name, settings, seed: {"quick": small}[name])
     assert run("demo", "--offline", "--out", tmp_path / "demo", "--threads", "1") == 0
     told = capsys.readouterr()
     for part in ("Table 2", "Table 3", "mu1-2", "Ten held-out sentences"):

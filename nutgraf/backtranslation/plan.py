@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from nutgraf import recipe
@@ -28,6 +28,7 @@ SUPERVISED = "seq2seq"
 ALIGNED = "aligned"
 TEXT = "text"
 CASING = "casing"
+FINE_TUNING_EPOCHS = 5  # at most, over few aligned pairs
 JOINT, OF_TEXTS, OF_SUMMARIES = "embeddings", "embeddings-F", "embeddings-S"
 
 
@@ -136,7 +137,7 @@ def _supervised(steps: Sequence[Step], limits: Sequence[int]) -> list[Step]:
     return rows
 
 
-_SUMMARIZER = re.compile(r"(pr-thr|dbae|mu1|all)-(\d+)(?:\+(\d+))?")
+SUMMARIZER = re.compile(r"(pr-thr|dbae|mu1|all)-(\d+)(?:\+(\d+))?")
 
 
 def rank(name: str) -> tuple[int, int, int] | None:
@@ -146,7 +147,7 @@ def rank(name: str) -> tuple[int, int, int] | None:
     """
     if name == SUPERVISED:
         return (3, 0, 0)
-    found = _SUMMARIZER.fullmatch(name)
+    found = SUMMARIZER.fullmatch(name)
     if not found or int(found[2]) % 2:
         return None
     chain = (*recipe.INITIALIZERS, ALL).index(found[1])
@@ -161,13 +162,21 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 def best(names: Iterable[str]) -> str | None:
     """Return the summarizer to use where none was named: the last all-N, else the last of mu1, dbae, pr-thr."""
-    unsupervised = [(name, _SUMMARIZER.fullmatch(name)) for name in in_order(names) if "+" not in name]
+    unsupervised = [(name, SUMMARIZER.fullmatch(name)) for name in in_order(names) if "+" not in name]
     found = [(name, match[1], int(match[2])) for name, match in unsupervised if match]
     together = [name for name, chain, _ in found if chain == ALL]
     if together:
         return together[-1]
     preference = {chain: -i for i, chain in enumerate(ORDER)}
     return max(found, key=lambda item: (item[2], preference[item[1]]))[0] if found else None
+
+
+def trained_as(step: Step, settings: recipe.Training, examples: int) -> recipe.Training:
+    """Return the settings with the steps and the learning rate of a step's seq2seq model, for so many examples."""
+    steps = training_steps(step, settings)
+    if step.aligned_limit:
+        steps = min(steps, FINE_TUNING_EPOCHS * examples // settings.batch + 1)
+    return replace(settings, steps=steps, learning_rate=settings.tuning_rate if step.start else settings.learning_rate)
 
 
 def training_steps(step: Step, settings: recipe.Training) -> int:

@@ -30,7 +30,7 @@ from nutgraf.backtranslation.plan import (
     TEXT,
     Kind,
     Step,
-    training_steps,
+    trained_as,
 )
 from nutgraf.backtranslation.run import Run
 from nutgraf.initial import dbae, moments, procrustes, thresholds
@@ -51,7 +51,6 @@ from nutgraf.text.tokens import tokenize_all
 
 HISTORY = "history.json"
 CASED_LINES = 100_000  # of each corpus: enough to know how words are written
-FINE_TUNING_EPOCHS = 5
 Vectors = NDArray[np.float32]
 
 
@@ -241,15 +240,13 @@ class Stages:
         """f^{i+1}_{A->B} = S(D^i_{A'->B}): train the next model on artificial inputs and real outputs (Eq. 3)."""
         data = self._training_set(task.step)
         model = self._untrained(task).to(self.hardware.device)
-        settings = self.recipe.training
-        if task.step.start:
-            settings = replace(settings, learning_rate=settings.tuning_rate)
+        settings = trained_as(task.step, self.recipe.training, len(data.sources))
         history = learn(
             model,
             data.sources,
             data.targets,
             settings,
-            self._steps(task.step, len(data.sources)),
+            settings.steps,
             task.key,
             task.work / "checkpoint",
             task.report,
@@ -281,12 +278,6 @@ class Stages:
         source, target = (self.vocabularies["joint" if settings.copy else side] for side in sides)
         vectors = self.vectors(JOINT, source), self.vectors(JOINT, target)
         return Seq2seq(source, target, settings, *vectors, generator_of(task.key, "weights"))
-
-    def _steps(self, step: Step, examples: int) -> int:
-        steps = training_steps(step, self.recipe.training)
-        if step.aligned_limit:
-            return min(steps, FINE_TUNING_EPOCHS * examples // self.recipe.training.batch + 1)
-        return steps
 
 
 def _save_history(history: Sequence[Point], folder: Path) -> None:

@@ -27,7 +27,7 @@ from nutgraf.serve.limits import Limits
 from nutgraf.serve.metrics import CONTENT_TYPE, Metrics
 from nutgraf.serve.models import Models, described
 from nutgraf.serve.request import Answer, Asked, ErrorBody, Fault, Model, ModelList, Refusal, Summary, parse
-from nutgraf.summarizer import Explained
+from nutgraf.summarizer import Explained, Wishes
 
 STATIC = Path(__file__).parent / "static"
 _HEADERS = {
@@ -85,7 +85,8 @@ def _add_api(
         began = time.monotonic()
         try:
             asked, name, texts = parse(await _body(request, limits), limits, models)
-            group = Group(name, asked.max_words, asked.min_words, asked.faithful, asked.n_best, asked.explain)
+            wishes = Wishes(asked.max_words, asked.min_words, asked.faithful, asked.n_best, asked.explain)
+            group = Group(name, wishes)
             found = await _found(batcher, group, texts, limits)
         finally:
             metrics.latency(time.monotonic() - began)

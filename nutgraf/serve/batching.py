@@ -16,8 +16,8 @@ from threading import Condition, Thread
 
 from nutgraf.serve.limits import Limits
 from nutgraf.serve.metrics import Metrics
-from nutgraf.serve.models import Models, Summarizing
-from nutgraf.summarizer import Explained, Summary
+from nutgraf.serve.models import Models
+from nutgraf.summarizer import Explained, Wishes
 
 
 class QueueFullError(Exception):
@@ -33,18 +33,7 @@ class Group:
     """What jobs must have in common to be summarized together."""
 
     model: str
-    max_words: int | None = None
-    min_words: int | None = None
-    faithful: bool | None = None
-    n_best: int = 1
-    explain: bool = False
-
-    def ask(self, summarizer: Summarizing, texts: Sequence[str]) -> list[Explained]:
-        """Summarize; where nobody wants to know, the words stay unexplained, which takes less time."""
-        if self.explain or self.n_best > 1:
-            return summarizer.explain(texts, self.max_words, self.min_words, self.faithful, self.n_best)
-        summaries = summarizer(texts, self.max_words, self.min_words, self.faithful)
-        return [Explained((), (Summary(summary, (), None),)) for summary in summaries]
+    wishes: Wishes
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +120,7 @@ class Batcher:
         group = jobs[0].group
         texts = [text for job in jobs for text in job.texts]
         try:
-            found = group.ask(self._models.by_name[group.model], texts)
+            found = self._models.by_name[group.model].answer(texts, group.wishes)
             if len(found) != len(texts):
                 raise RuntimeError(f"{group.model}: {len(found)} summaries of {len(texts)} texts")
         except Exception as error:

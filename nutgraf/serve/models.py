@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +9,8 @@ from typing import Protocol
 
 import torch
 
-from nutgraf.backtranslation.plan import best
-from nutgraf.summarizer import Explained, Summarizer, located
+from nutgraf.backtranslation.plan import SUMMARIZER, best
+from nutgraf.summarizer import Explained, Summarizer, Wishes, language_of, located
 
 _CHAINS = {
     "pr-thr": "Pr-Thr: each word becomes the nearest word of summaries",
@@ -22,29 +21,10 @@ _CHAINS = {
 
 
 class Summarizing(Protocol):
-    """Texts and the bounds of a summary's length in; one answer a text out, in the same order.
+    """What the server needs of a `nutgraf.Summarizer`."""
 
-    `nutgraf.Summarizer` is one.
-    """
-
-    def __call__(
-        self,
-        texts: Sequence[str],
-        max_words: int | None = None,
-        min_words: int | None = None,
-        faithful: bool | None = None,
-    ) -> list[str]:
-        """Summarize."""
-
-    def explain(
-        self,
-        texts: Sequence[str],
-        max_words: int | None = None,
-        min_words: int | None = None,
-        faithful: bool | None = None,
-        n_best: int = 1,
-    ) -> list[Explained]:
-        """Summarize; up to `n_best` summaries a text, the first the same as above, and what their words rest on."""
+    def answer(self, texts: Sequence[str], wishes: Wishes) -> list[Explained]:
+        """Summarize: one answer a text, in the same order."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +44,13 @@ class Models:
         wanted = names or (run.summarizers() if run.folder == path else [default])
         if default not in wanted:
             default = best(wanted) or wanted[0]
-        return cls(default, {name: Summarizer.of(run, name, device) for name in dict.fromkeys(wanted)})
+        language = language_of(run)
+        return cls(default, {name: Summarizer.of(run, name, device, language) for name in dict.fromkeys(wanted)})
 
 
 def described(name: str) -> str:
     """Say in a few words what a summarizer is, for people who have not read the paper."""
-    found = re.fullmatch(r"(pr-thr|dbae|mu1|all)-(\d+)(?:\+(\d+))?", name)
+    found = SUMMARIZER.fullmatch(name)
     if not found:
         return "Trained on aligned pairs, for comparison" if name == "seq2seq" else ""
     loops = int(found[2]) // 2

@@ -150,11 +150,12 @@ def detokenize(tokens: Sequence[str]) -> str:
             text.append(" ")
         text.append(_WRITTEN.get(token, token))
         following = tokens[place + 1] if place + 1 < len(tokens) else ""
-        joined = token in _RIGHT or (token.endswith(_CURRENCY) and following[:1] != "" and _digit(following[0]))
+        joined = token in _RIGHT or (token.endswith(_CURRENCY) and following[:1] != "" and is_digit(following[0]))
     return "".join(text)
 
 
-def _digit(character: str) -> bool:
+def is_digit(character: str) -> bool:
+    """Whether a character is a digit, or stands for one where digits are mapped."""
     return character.isdigit() or character in "#N"
 
 

@@ -16,7 +16,7 @@ from nutgraf.serve.app import make_app
 from nutgraf.serve.limits import Limits
 from nutgraf.serve.models import Models, Summarizing
 from nutgraf.serve.server import listen
-from nutgraf.summarizer import Explained, Summary, Word
+from nutgraf.summarizer import Explained, Summary, Wishes, Word
 
 URL = "/v1/summarize"
 
@@ -30,32 +30,16 @@ class Echo:
     begun: Event = field(default_factory=Event)
     batches: list[list[str]] = field(default_factory=list)
 
-    def __call__(
-        self,
-        texts: Sequence[str],
-        max_words: int | None = None,
-        min_words: int | None = None,
-        faithful: bool | None = None,
-    ) -> list[str]:
+    def answer(self, texts: Sequence[str], wishes: Wishes) -> list[Explained]:
+        """Explained, each text's words: the first copied, a new one, a number; alternatives end in their rank."""
         self.batches.append(list(texts))
         self.begun.set()
         self.go.wait(60)
         if "spoil" in texts:
             raise RuntimeError("secret of the server")
-        name = f"{self.name} faithful" if faithful else self.name
-        return [f"{name}|{max_words}|{min_words}|{text}" for text in texts]
-
-    def explain(
-        self,
-        texts: Sequence[str],
-        max_words: int | None = None,
-        min_words: int | None = None,
-        faithful: bool | None = None,
-        n_best: int = 1,
-    ) -> list[Explained]:
-        """Each text's words: the first copied, a new one, a number; alternatives end in their rank."""
-        summaries = self(texts, max_words, min_words, faithful)
-        return [explained(text, summary, n_best) for text, summary in zip(texts, summaries, strict=True)]
+        name = f"{self.name} faithful" if wishes.faithful else self.name
+        summaries = [f"{name}|{wishes.max_words}|{wishes.min_words}|{text}" for text in texts]
+        return [explained(text, summary, wishes.n_best) for text, summary in zip(texts, summaries, strict=True)]
 
 
 def explained(text: str, summary: str, n_best: int) -> Explained:

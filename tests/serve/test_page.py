@@ -12,7 +12,8 @@ import httpx
 import pytest
 
 from nutgraf.serve.app import STATIC
-from tests.serve.serving import Echo, echo, models, running
+from nutgraf.summarizer import Explained, Wishes
+from tests.serve.serving import Echo, echo, explained, models, running
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FILES = sorted(STATIC.iterdir())
@@ -93,8 +94,8 @@ def test_a_browser_runs_the_page(client: httpx.Client, tmp_path: Path) -> None:
 class Teller(Echo):
     """Says what `serving.explained` explains."""
 
-    def __call__(self, texts: Sequence[str], *_: object) -> list[str]:
-        return [f"{text.split()[0]} news 42" for text in texts]
+    def answer(self, texts: Sequence[str], wishes: Wishes) -> list[Explained]:
+        return [explained(text, f"{text.split()[0]} news 42", wishes.n_best) for text in texts]
 
 
 TRY = """
