@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nutgraf import recipe
 from nutgraf.backtranslation.pairs import Apply, cleaned
-from nutgraf.randomness import generator_of
+from nutgraf.randomness import seed_of
 from nutgraf.seq2seq.decoding import ConvDecoder
 from nutgraf.seq2seq.model import Seq2seq
 from nutgraf.seq2seq.search import Sampling, sample
@@ -41,7 +41,7 @@ def sampler(model: Seq2seq, settings: recipe.Generation, expands: bool, full_sto
     decoder = ConvDecoder(model, settings.spoken)
 
     def apply(sentences: Sequence[Ids], start: int) -> list[Ids]:
-        drawn = sample(decoder, sentences, sampling, generator_of(key, start))
+        drawn = sample(decoder, sentences, sampling, seed_of(key, start))
         return [cleaned(words, stop) for words in drawn] if expands else drawn
 
     return apply

@@ -51,8 +51,8 @@ class Sizes:
     square: int = 2048  # of the product that is the limit
     stories: int = 4_000  # from which texts and summaries are cut
     steps: int = 5  # of training a call
-    sampled: int = 512  # sentences a call
-    beamed: int = 128  # sentences a call
+    sampled: int = 1024  # sentences a call
+    beamed: int = 256  # sentences a call
     iterations: int = 20  # of the alignment a call
     repeats: int = 5
 
@@ -171,35 +171,36 @@ def training(text: Material, source: int, target: int) -> list[Case]:
 def sampling(text: Material, source: int, target: int) -> list[Case]:
     """Draw one sentence a source, each word from the most probable ones."""
     settings, count, generator = text.recipe.generation, text.sizes.sampled, generator_of("bench", SEED)
+    words = text.recipe.text.joint_vocabulary
     sources, size, top = text.pieces(count, source), settings.batch, settings.top_k
 
     def shipped(model: Seq2seq) -> Work:
         options = search.Sampling(top, target, target, size, unk=False)
-        return partial(search.sample, ConvDecoder(model), sources, options, generator)
+        return partial(search.sample, ConvDecoder(model, settings.spoken), sources, options, SEED)
 
     def plain(model: PlainModel) -> Work:
         model.eval()
         return lambda: [reference.sample(model, batch, top, target, generator) for batch in _batches(sources, size)]
 
-    done = count * operations.sentence(text.recipe, source + 1, target, text.recipe.text.joint_vocabulary)
-    return _four(text, shipped, plain, {"sentences": count}, done, done)
+    once = [operations.sentence(text.recipe, source + 1, target, n) for n in (settings.spoken or words, words)]
+    return _four(text, shipped, plain, {"sentences": count}, once[0] * count, once[1] * count)
 
 
 def beam(text: Material, source: int, target: int) -> list[Case]:
     """Search for the most probable sentences; n-grams may come again, as in the published figures."""
-    settings, count = text.recipe.decoding, text.sizes.beamed
+    settings, count, words = text.recipe.decoding, text.sizes.beamed, text.recipe.text.joint_vocabulary
     sources, size, width, rows = text.pieces(count, source), settings.batch, settings.beam, settings.beam * (target + 1)
 
     def shipped(model: Seq2seq) -> Work:
         options = search.Beam(width, target, target, 0, settings.length_penalty, size, unk=False)
-        return partial(search.beam, ConvDecoder(model), sources, options)
+        return partial(search.beam, ConvDecoder(model, settings.spoken), sources, options)
 
     def plain(model: PlainModel) -> Work:
         model.eval()
         return lambda: [reference.beam(model, batch, width, target) for batch in _batches(sources, size)]
 
-    done = count * operations.sentence(text.recipe, source + 1, rows, text.recipe.text.joint_vocabulary)
-    return _four(text, shipped, plain, {"sentences": count}, done, done)
+    once = [operations.sentence(text.recipe, source + 1, rows, n) for n in (settings.spoken or words, words)]
+    return _four(text, shipped, plain, {"sentences": count}, once[0] * count, once[1] * count)
 
 
 def _batches(sentences: Corpus, size: int) -> Iterator[Tensor]:

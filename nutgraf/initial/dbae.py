@@ -30,7 +30,7 @@ from nutgraf.progress import Report, silent
 from nutgraf.randomness import generator_of
 from nutgraf.seq2seq.batch import gathered, padded
 from nutgraf.seq2seq.search import NEVER, Beam, beam
-from nutgraf.seq2seq.shortlist import target_log_probs
+from nutgraf.seq2seq.shortlist import Shortlist
 from nutgraf.seq2seq.training import Batches, Fit, fit
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import EOS, PAD, UNK, Ids, Vocab
@@ -102,7 +102,8 @@ class AutoEncoder(nn.Module):
         states, _ = self.gru(self.embedded(previous), self.start(average(self.vectors, bags)))
         wanted = (local != PAD) & (local != UNK)
         hidden = self.leaving(states[wanted])
-        return -target_log_probs(hidden, local[wanted], self.output(), self.bias, sampled).mean()
+        right = local[wanted]
+        return -Shortlist(self.output(), self.bias, right, sampled).log_probs(hidden, right).mean()
 
 
 class DbaeDecoding:

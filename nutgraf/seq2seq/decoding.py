@@ -87,22 +87,24 @@ class ConvDecoding:
         logits = torch.addmm(self.bias, F.linear(x, *self.leave), self.table)
         best, columns = logits[:, SPECIAL:].topk(self.most, dim=1)
         self.best = columns + SPECIAL
+        special = logits[:, :SPECIAL].clone()
         if model.gate is None:
-            return torch.cat([logits[:, :SPECIAL], best], 1) - logits.logsumexp(1, keepdim=True)
-        return self._mixed(logits, best, model.gate(x))
+            return torch.cat([special, best], 1) - _logsumexp(logits, special, best)
+        known = logits.gather(1, self._rows(self.known))
+        return self._mixed(special, best, known, _logsumexp(logits, special, best), model.gate(x))
 
-    def _mixed(self, logits: Tensor, best: Tensor, gate: Tensor) -> Tensor:
+    def _mixed(self, special: Tensor, best: Tensor, generated: Tensor, normaliser: Tensor, gate: Tensor) -> Tensor:
         """p(y) = g p_vocab(y) + (1 - g) sum_i a_i [x_i = y], for the special words, the best and the source's own."""
-        generating = F.logsigmoid(gate) - logits.logsumexp(1, keepdim=True)
+        generating = F.logsigmoid(gate) - normaliser
         copying = F.logsigmoid(-gate)
         words, known, first = (self._rows(each) for each in (self.source.words, self.known, self.first))
         copied = torch.zeros_like(self.weights).scatter_add_(1, first, self.weights).clamp_min_(TINY).log_() + copying
-        generated = (logits.gather(1, known) + generating).masked_fill(known == UNK, NEVER)
+        generated = (generated + generating).masked_fill(known == UNK, NEVER)
         own = torch.logaddexp(generated, copied)
         # Ends have columns of their own, and a word that stands twice has that of its first place.
         own.masked_fill_((words < SPECIAL) | (first != torch.arange(first.shape[1], device=first.device)), NEVER)
         again = (self.best[:, :, None] == known[:, None, :]).any(2)
-        special = logits[:, :SPECIAL] + generating
+        special += generating
         for word in (EOS, UNK):
             attended = (self.weights * (words == word)).sum(1).clamp_min_(TINY).log_() + copying[:, 0]
             special[:, word] = torch.logaddexp(special[:, word], attended)
@@ -165,6 +167,12 @@ class _FoldedAttention:
         weights = scores.softmax(2)
         seen = (torch.bmm(weights, source.values) * source.scale).view(len(x), -1)
         return (F.linear(seen, *self.leave) + x) * HALF, weights.view(len(x), -1)
+
+
+def _logsumexp(logits: Tensor, special: Tensor, best: Tensor) -> Tensor:
+    """Return log sum exp of each row, which the logits do not survive; the largest is known to be among the others."""
+    largest = torch.maximum(special.amax(1, keepdim=True), best[:, :1])
+    return logits.sub_(largest).exp_().sum(1, keepdim=True).log_() + largest
 
 
 def _folded(affine: Affine) -> tuple[Tensor, Tensor]:

@@ -7,18 +7,21 @@ decoding says. Words are lexicon ids throughout.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from nutgraf.progress import Progress, Report, silent
+from nutgraf.randomness import generator_of
 from nutgraf.text.lexicon import EOS, PAD, SPECIALS, UNK, Ids
 
 NEVER = float("-inf")
+T = TypeVar("T")
 
 
 class Decoding(Protocol):
@@ -81,13 +84,18 @@ class Hypothesis:
     score: float
 
 
-def sample(decoder: Decoder, sources: Sequence[Ids], settings: Sampling, generator: torch.Generator) -> list[Ids]:
+def sample(decoder: Decoder, sources: Sequence[Ids], settings: Sampling, seed: int) -> list[Ids]:
     """Draw one sentence a source, each word from the k most probable ones by their renormalised probabilities."""
     result: list[Ids] = [np.zeros(0, dtype=np.int32)] * len(sources)
-    for places in _by_length(sources, settings.batch):
-        most = settings.top_k + (settings.max_words if settings.repeatable else 0)
-        decoding = decoder.start([sources[i] for i in places], replace_unk=False, most=most)
-        for place, words in zip(places, _sample_batch(decoding, len(places), settings, generator), strict=True):
+    batches = _by_length(sources, settings.batch)
+    most = settings.top_k + (settings.max_words if settings.repeatable else 0)
+
+    def draw(number: int) -> list[Ids]:
+        decoding = decoder.start([sources[i] for i in batches[number]], replace_unk=False, most=most)
+        return _sample_batch(decoding, len(batches[number]), settings, generator_of("batch", seed, number))
+
+    for places, drawn in zip(batches, _side_by_side(draw, len(batches)), strict=True):
+        for place, words in zip(places, drawn, strict=True):
             result[place] = words
     return result
 
@@ -143,12 +151,14 @@ def _allowed(scores: Tensor, length: int, min_words: int, unk: bool) -> Tensor:
 def beam(decoder: Decoder, sources: Sequence[Ids], settings: Beam, report: Report = silent) -> list[list[Hypothesis]]:
     """Return the finished hypotheses of each source, best first: at least one, at most `beam`."""
     result: list[list[Hypothesis]] = [[] for _ in sources]
-    done = 0
-    for places in _by_length(sources, settings.batch):
-        most = 2 * settings.beam + (settings.max_words if settings.no_repeat else 0)
-        decoding = decoder.start([sources[i] for i in places], replace_unk=True, most=most)
-        search = _BeamSearch(decoding, len(places), settings)
-        found = search.run()
+    batches, done = _by_length(sources, settings.batch), 0
+    most = 2 * settings.beam + (settings.max_words if settings.no_repeat else 0)
+
+    def find(number: int) -> list[list[Hypothesis]]:
+        decoding = decoder.start([sources[i] for i in batches[number]], replace_unk=True, most=most)
+        return _BeamSearch(decoding, len(batches[number]), settings).run()
+
+    for places, found in zip(batches, _side_by_side(find, len(batches)), strict=True):
         for place, hypotheses in zip(places, found, strict=True):
             result[place] = hypotheses
         done += len(places)
@@ -242,7 +252,25 @@ class _BeamSearch:
                 found.append(Hypothesis(words, float(best[i, rank]) / (length + 1) ** self.settings.length_penalty))
 
 
-def _by_length(sources: Sequence[Ids], batch: int) -> Iterator[list[int]]:
+def _by_length(sources: Sequence[Ids], batch: int) -> list[list[int]]:
     """Batches of places, longest sources first, so that little is padded."""
     order = sorted(range(len(sources)), key=lambda i: -len(sources[i]))
-    return (order[i : i + batch] for i in range(0, len(order), batch))
+    return [order[i : i + batch] for i in range(0, len(order), batch)]
+
+
+def _side_by_side(work: Callable[[int], T], batches: int) -> Iterator[T]:
+    """Do batches on as many threads as torch has, each batch on one: small operations gain nothing from a second."""
+    threads = torch.get_num_threads()
+    if min(threads, batches) < 2:
+        yield from map(work, range(batches))
+        return
+
+    def alone(number: int) -> T:
+        torch.set_num_threads(1)
+        return work(number)
+
+    with ThreadPoolExecutor(min(threads, batches)) as pool:
+        try:
+            yield from pool.map(alone, range(batches))
+        finally:
+            torch.set_num_threads(threads)

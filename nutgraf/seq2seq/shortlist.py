@@ -1,4 +1,4 @@
-"""The output layer's log-probability of the right words, exactly or with less arithmetic.
+"""The output layer with less arithmetic, and the embeddings of a batch with fewer bytes.
 
 The product with the whole vocabulary is most of a model's work. In training only the right word's score and the
 softmax's normaliser are needed, and the normaliser can be estimated: the batch's own words and the most frequent ones
@@ -10,26 +10,48 @@ from __future__ import annotations
 import math
 
 import torch
+import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 
-def target_log_probs(hidden: Tensor, targets: Tensor, weight: Tensor, bias: Tensor, sampled: int) -> Tensor:
-    """Return log softmax(hidden @ weight.T + bias) at the targets: (n, d), (n,), (V, d), (V,) -> (n,).
+class Shortlist:
+    """The words that a batch needs of a table, (V, d) embeddings that are the output layer's weights as well.
 
     With `sampled` > 0 the normaliser Z is estimated without bias: half of `sampled` are the first, most frequent words,
-    half are drawn uniformly from the whole vocabulary.
+    half are drawn uniformly from the whole vocabulary. Their rows, and those of the words `read`, are gathered once, so
+    that their gradients are scattered into one table-sized zero and not into one for each use.
     """
-    if sampled == 0 or sampled >= len(weight):
-        logits = torch.addmm(bias, hidden, weight.t())
-        return logits.gather(1, targets[:, None]).squeeze(1) - logits.logsumexp(1)
-    words, correction = _shortlist(targets, len(weight), sampled)
-    place = torch.zeros(len(weight), dtype=torch.long, device=targets.device)
-    place[words] = torch.arange(len(words), device=targets.device)
-    logits = torch.addmm(bias[words] + correction, hidden, weight[words].t())
-    return logits.gather(1, place[targets][:, None]).squeeze(1) - logits.logsumexp(1)
+
+    def __init__(self, table: Tensor, bias: Tensor, targets: Tensor, sampled: int, read: Tensor | None = None):
+        self.table, self.bias = table, bias
+        self.place: Tensor | None = None  # (V,) where a word's row is; None: in its own place
+        if sampled == 0 or sampled >= len(table):
+            return
+        words, correction = _scored(targets, len(table), sampled)
+        self.bias = bias[words] + correction
+        if read is not None:
+            others = torch.zeros(len(table), dtype=torch.bool, device=table.device)
+            others[read.flatten()] = True
+            others[words] = False
+            words = torch.cat([words, others.nonzero().squeeze(1)])
+        self.table = F.embedding(words, table)
+        self.place = torch.zeros(len(table), dtype=torch.long, device=table.device)
+        self.place[words] = torch.arange(len(words), device=table.device)
+
+    def embedded(self, words: Tensor) -> Tensor:
+        """Return the embeddings of words that are among `read` or the targets."""
+        return F.embedding(self._places(words), self.table)
+
+    def log_probs(self, hidden: Tensor, targets: Tensor) -> Tensor:
+        """Return log softmax(hidden @ table.T + bias) at the targets: (n, d), (n,) -> (n,)."""
+        logits = torch.addmm(self.bias, hidden, self.table[: len(self.bias)].t())
+        return -F.cross_entropy(logits, self._places(targets), reduction="none")
+
+    def _places(self, words: Tensor) -> Tensor:
+        return words if self.place is None else self.place[words]
 
 
-def _shortlist(targets: Tensor, vocabulary: int, sampled: int) -> tuple[Tensor, Tensor]:
+def _scored(targets: Tensor, vocabulary: int, sampled: int) -> tuple[Tensor, Tensor]:
     """Return the words to score and the logarithm of how many words each stands for."""
     certain = torch.zeros(vocabulary, dtype=torch.bool, device=targets.device)
     certain[: sampled // 2] = True

@@ -6,6 +6,7 @@ import torch
 
 from nutgraf.bench import reference
 from nutgraf.bench.reference import PlainModel
+from nutgraf.randomness import generator_of
 from nutgraf.seq2seq.batch import padded
 from nutgraf.seq2seq.decoding import ConvDecoder
 from nutgraf.seq2seq.search import Beam, Sampling, beam, sample
@@ -47,8 +48,8 @@ def test_the_same_log_probabilities_and_gradients(copy: bool) -> None:
 def test_the_same_samples(copy: bool) -> None:
     plain, decoder = both(copy)
     sources = sentences(5, 5, 5, 5)
-    shipped = sample(decoder, sources, Sampling(4, 7, 7, 4, unk=False), torch.Generator().manual_seed(5))
-    drawn = reference.sample(plain, padded(sources), 4, 7, torch.Generator().manual_seed(5))
+    shipped = sample(decoder, sources, Sampling(4, 7, 7, 4, unk=False), 5)
+    drawn = reference.sample(plain, padded(sources), 4, 7, generator_of("batch", 5, 0))
     assert drawn.tolist() == [words.tolist() for words in shipped]
 
 

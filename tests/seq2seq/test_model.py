@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 
 from nutgraf.seq2seq.decoding import ConvDecoder
-from nutgraf.seq2seq.model import Affine, local, windows
+from nutgraf.seq2seq.model import Affine, dropout, local, windows
 from tests.seq2seq.toys import toy_model
 
 # Two sources and targets with EOS (1) and padding (0); 15 and 17 are outside every vocabulary.
@@ -26,6 +26,23 @@ def test_affine_starts_as_drawn_and_norms_its_rows() -> None:
         layer.bias.copy_(torch.tensor([1.0, 0.0]))
     # (3, 4, 0) / 5 * 10 = (6, 8, 0); times (1, 1, 1) + 1 = 15
     assert layer(torch.ones(3)).detach().tolist() == pytest.approx([15.0, 1.0])
+
+
+def test_dropout_drops_and_scales_each_number_alike() -> None:
+    x = torch.ones(40_003, 4, requires_grad=True)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        found = dropout(x[:, :3], 0.2, True)
+        torch.manual_seed(0)
+        assert torch.equal(found, dropout(x[:, :3], 0.2, True))
+    assert sorted(set(found.detach().flatten().tolist())) == pytest.approx([0.0, 1.25], rel=1e-4)
+    # 40,003 draws with p = 0.2 have a standard deviation of 0.002; each of a draw's four 16-bit parts is fair.
+    assert (found == 0).float().mean(0).tolist() == pytest.approx([0.2] * 3, abs=0.01)
+    assert [(found.flatten()[i::4] == 0).float().mean().item() for i in range(4)] == pytest.approx([0.2] * 4, abs=0.01)
+    found.sum().backward()  # type: ignore[no-untyped-call]
+    assert x.grad is not None
+    assert torch.equal(x.grad[:, :3], found.detach())
+    assert dropout(x, 0.2, False) is x
 
 
 @pytest.mark.parametrize("left", [1, 2])

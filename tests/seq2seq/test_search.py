@@ -11,7 +11,7 @@ import torch
 
 from nutgraf.seq2seq.search import Beam, Sampling, beam, sample
 from nutgraf.text.lexicon import EOS, UNK, Ids
-from tests.seq2seq.toys import TableDecoder
+from tests.seq2seq.toys import TableDecoder, TableDecoding
 
 COLUMNS = 7  # PAD, EOS, UNK and four words
 SOURCES: list[Ids] = [np.array([i, *range(i)], dtype=np.int32) for i in (0, 2, 5)]
@@ -61,7 +61,7 @@ def test_lengths_hold_exactly() -> None:
     decoder = TableDecoder(COLUMNS, seed=1)
     for hypotheses in beam(decoder, SOURCES, Beam(3, 5, 5, 0, 1.0, 8)):
         assert {len(h.words) for h in hypotheses} == {5}
-    drawn = sample(decoder, SOURCES * 20, Sampling(3, 4, 6, batch=8), torch.Generator().manual_seed(0))
+    drawn = sample(decoder, SOURCES * 20, Sampling(3, 4, 6, batch=8), 0)
     assert {len(words) for words in drawn} <= {4, 5, 6}
 
 
@@ -75,7 +75,7 @@ def test_sampling_follows_the_top_k_distribution() -> None:
     decoder = TableDecoder(COLUMNS)
     draws = 20_000
     sources = [SOURCES[1]] * draws
-    drawn = sample(decoder, sources, Sampling(3, 1, 1, batch=4096), torch.Generator().manual_seed(1))
+    drawn = sample(decoder, sources, Sampling(3, 1, 1, batch=4096), 1)
     scores = decoder.table[2, EOS].clone()
     scores[:2] = float("-inf")  # PAD never; EOS not before one word
     best, columns = scores.topk(3)
@@ -89,9 +89,7 @@ def test_sampling_follows_the_top_k_distribution() -> None:
 def test_sampling_is_the_same_for_the_same_seed_and_ends_at_the_stop_word() -> None:
     decoder = TableDecoder(COLUMNS)
     settings = Sampling(4, 3, 9, batch=16, stop=5)
-    first, second, other = (
-        sample(decoder, SOURCES * 10, settings, torch.Generator().manual_seed(s)) for s in (7, 7, 8)
-    )
+    first, second, other = (sample(decoder, SOURCES * 10, settings, s) for s in (7, 7, 8))
     assert [w.tolist() for w in first] == [w.tolist() for w in second]
     assert [w.tolist() for w in first] != [w.tolist() for w in other]
     assert any(5 in w for w in first)
@@ -100,10 +98,7 @@ def test_sampling_is_the_same_for_the_same_seed_and_ends_at_the_stop_word() -> N
 
 def test_only_the_most_frequent_words_are_drawn_twice() -> None:
     decoder = TableDecoder(COLUMNS)
-    free, bound = (
-        sample(decoder, SOURCES * 30, Sampling(7, 5, 5, 16, repeatable=n), torch.Generator().manual_seed(2))
-        for n in (0, 2)
-    )
+    free, bound = (sample(decoder, SOURCES * 30, Sampling(7, 5, 5, 16, repeatable=n), 2) for n in (0, 2))
     again = [
         Counter(int(w) for words in drawn for w, n in Counter(words.tolist()).items() if n > 1)
         for drawn in (free, bound)
@@ -114,7 +109,35 @@ def test_only_the_most_frequent_words_are_drawn_twice() -> None:
 
 
 def test_sampling_without_unk() -> None:
-    drawn = sample(
-        TableDecoder(COLUMNS), SOURCES * 50, Sampling(7, 1, 9, 64, unk=False), torch.Generator().manual_seed(0)
-    )
+    drawn = sample(TableDecoder(COLUMNS), SOURCES * 50, Sampling(7, 1, 9, 64, unk=False), 0)
     assert all(UNK not in words for words in drawn)
+
+
+def test_threads_change_nothing() -> None:
+    threads = torch.get_num_threads()
+    found = []
+    try:
+        for number in (1, 3):
+            torch.set_num_threads(number)
+            drawn = sample(TableDecoder(COLUMNS), SOURCES * 20, Sampling(7, 1, 9, 4), 3)
+            ranked = beam(TableDecoder(COLUMNS), SOURCES * 3, Beam(3, 1, 6, 2, 1.0, 4))
+            found.append(([words.tolist() for words in drawn], [[h.words.tolist() for h in best] for best in ranked]))
+            assert torch.get_num_threads() == number
+    finally:
+        torch.set_num_threads(threads)
+    assert found[0] == found[1]
+
+
+def test_an_error_in_a_thread_is_raised() -> None:
+    class Broken(TableDecoder):
+        def start(self, *_: object, **__: object) -> TableDecoding:
+            raise ValueError("broken")
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with pytest.raises(ValueError, match="broken"):
+            sample(Broken(COLUMNS), SOURCES * 20, Sampling(7, 1, 9, 4), 3)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(threads)

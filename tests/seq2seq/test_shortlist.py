@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 import torch
 
-from nutgraf.seq2seq.shortlist import target_log_probs
+from nutgraf.seq2seq.shortlist import Shortlist
+
+
+def target_log_probs(
+    hidden: torch.Tensor, targets: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, sampled: int
+) -> torch.Tensor:
+    return Shortlist(weight, bias, targets, sampled).log_probs(hidden, targets)
 
 
 def test_full_softmax_by_hand() -> None:
@@ -41,3 +47,19 @@ def test_gradients_reach_only_the_words_scored() -> None:
     assert weight.grad is not None
     assert 7 <= int((weight.grad.abs().sum(1) > 0).sum()) <= 12
     assert weight.grad[900].abs().sum() > 0
+
+
+def test_words_that_are_only_read_are_embedded_and_not_scored() -> None:
+    weight = torch.randn(1000, 4, requires_grad=True)
+    read, targets = torch.tensor([[950, 3], [951, 900]]), torch.tensor([900, 901])
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        words = Shortlist(weight, torch.zeros(1000), targets, 10, read)
+        torch.manual_seed(0)
+        without = Shortlist(weight, torch.zeros(1000), targets, 10)
+    hidden = torch.randn(2, 4)
+    assert torch.equal(words.embedded(read), weight[read])
+    assert torch.equal(words.log_probs(hidden, targets), without.log_probs(hidden, targets))
+    words.embedded(read).sum().backward()  # type: ignore[no-untyped-call]
+    assert weight.grad is not None
+    assert weight.grad.abs().sum(1).nonzero().squeeze(1).tolist() == [3, 900, 950, 951]

@@ -113,7 +113,7 @@ def test_a_model_learns_to_copy_and_survives_its_files(tmp_path: Path) -> None:
     settings = Training(batch=32, learning_rate=1e-2, clip=1.0, validate_every=100, patience=0)
     history = learn(model, sources, targets, settings, 200, "key", None, silent)
     assert history[-1].held_out is not None
-    assert history[-1].held_out < 0.5 * history[0].loss
+    assert history[-1].held_out < 0.6 * history[0].loss
     save(model, tmp_path)
     copy = load(tmp_path, torch.device("cpu"))
     found, again = (beam(ConvDecoder(m), sources[:20], Beam(3, 1, 9, 0, 1.0, 8)) for m in (model, copy))
