@@ -34,10 +34,8 @@ class Language:
     def of(cls, run: Run) -> Language:
         """Read what a run learned of its two corpora."""
         prepared = Prepared.open(run.intact(TEXT))
-        written = (run.step_folder(CASING) / MANIFEST).exists()  # not in runs of earlier versions
-        casing = Casing.load(run.intact(CASING) / FILE) if written else Casing()
         decoding = usual_length(run.recipe.decoding, prepared.summaries)
-        return cls(prepared.lexicon, casing, run.recipe.text, decoding)
+        return cls(prepared.lexicon, casing_of(run), run.recipe.text, decoding)
 
     def only(self, ids: Ids) -> Language:
         """Keep these words, in this order; of the others, any of which may start a text, which are no names."""
@@ -63,6 +61,12 @@ class Language:
         settings = json.loads((folder / SETTINGS).read_text("utf-8"))
         text, decoding = recipes.Text(**settings["text"]), recipes.Decoding(**settings["decoding"])
         return cls(Lexicon.load(folder / LEXICON), Casing.load(folder / FILE), text, decoding)
+
+
+def casing_of(run: Run) -> Casing:
+    """Return how a run's corpora write words; nothing is known of it in runs of earlier versions."""
+    known = (run.step_folder(CASING) / MANIFEST).exists()
+    return Casing.load(run.intact(CASING) / FILE) if known else Casing()
 
 
 def usual_length(decoding: recipes.Decoding, summaries: Corpus) -> recipes.Decoding:

@@ -27,9 +27,11 @@ from nutgraf.language import Language
 from nutgraf.models import Initial, Model, Searched
 from nutgraf.progress import Report, silent
 from nutgraf.seq2seq.storage import load as load_seq2seq
-from nutgraf.text.casing import Casing
+from nutgraf.text.casing import Casing, Writer
 from nutgraf.text.lexicon import SPECIALS, UNK, Ids, Lexicon
 from nutgraf.text.tokens import Tokenizer, detokenize, is_digit, sentences
+
+MORE = 8  # searches for a number of words: so many marks a summary may have, but for one
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,14 @@ class Codec:
         """Return the words of sentences; what no word is known for is left out, or written as `unknown`."""
         return [[word for i in ids.tolist() if (word := self._word(i, unknown))] for ids in sentences]
 
+    def count(self, sentence: Ids) -> int:
+        """Return the number of words between blanks, as a reader counts."""
+        return len(detokenize(self.decode([sentence])[0]).split())
+
+    def cut(self, sentence: Ids, most: int) -> Ids:
+        """Return the longest beginning that has no more words than that."""
+        return next(sentence[:end] for end in range(len(sentence), -1, -1) if self.count(sentence[:end]) <= most)
+
     def _word(self, i: int, unknown: str) -> str:
         if i >= len(self.lexicon):
             return self._new_words[i - len(self.lexicon)]
@@ -126,6 +136,7 @@ class Summarizer:
         self.decoding = decoding
         self.casing = casing or Casing()
         self._model, self._lexicon, self._text = model, lexicon, text
+        self._write = Writer(self.casing, text.digits)
         self._tokenizer = Tokenizer(text.digits)
 
     @classmethod
@@ -171,7 +182,7 @@ class Summarizer:
         number that is not in the text.
         """
         summaries = self.words(texts, max_words, min_words, faithful, report)
-        return [self._written(self._forms(words, text)) for words, text in zip(summaries, texts, strict=True)]
+        return [self._write(words, text) for words, text in zip(summaries, texts, strict=True)]
 
     def words(
         self,
@@ -182,7 +193,7 @@ class Summarizer:
         report: Report = silent,
     ) -> list[list[str]]:
         """Summarize raw texts, as lower-case words: what is scored."""
-        codec, _, found = self._found(texts, self._settings(max_words, min_words, faithful), min_words, 1, report)
+        codec, _, found = self._found(texts, Wishes(max_words, min_words, faithful), report)
         return [codec.decode(summaries)[0] if summaries else [] for summaries in found]
 
     def explain(
@@ -196,8 +207,7 @@ class Summarizer:
         """Summarize raw texts, up to `n_best` summaries each, and say what every word rests on."""
         if n_best < 1:
             raise InputError(f"n_best {n_best}: expected 1 or more")
-        settings = self._settings(max_words, min_words, faithful)
-        codec, sentences, found = self._found(texts, settings, min_words, n_best, silent)
+        codec, sentences, found = self._found(texts, Wishes(max_words, min_words, faithful, n_best), silent)
         return [
             Explained(
                 tuple(self._tokenizer.tokenize(self._read(text))[: len(sentence)]),
@@ -213,30 +223,56 @@ class Summarizer:
             return self.explain(texts, *bounds, wishes.n_best)
         return [Explained((), (Summary(summary, (), None),)) for summary in self(texts, *bounds)]
 
-    def _found(
-        self, texts: Sequence[str], decoding: recipes.Decoding, min_words: int | None, n_best: int, report: Report
-    ) -> tuple[Codec, list[Ids], list[list[Ids]]]:
+    def _found(self, texts: Sequence[str], wishes: Wishes, report: Report) -> tuple[Codec, list[Ids], list[list[Ids]]]:
         """Return the texts as ids and the best summaries of each; a blank text has none."""
         if isinstance(texts, str):
             raise TypeError("expected a list of texts, not one string: write [text]")
+        decoding = self._settings(wishes)
         codec = Codec(self._lexicon, self._text.digits)
         encoded = [codec.encode(self._read(text), self._text.max_text_words) for text in texts]
         # A text that is no longer than a summary is not stretched to one, unless that was asked for.
-        enough = decoding.min_words if min_words is None else 0
+        enough = decoding.min_words if wishes.min_words is None else 0
         long = [place for place, sentence in enumerate(encoded) if len(sentence) > enough]
         short = [place for place, sentence in enumerate(encoded) if 0 < len(sentence) <= enough]
         result: list[list[Ids]] = [[] for _ in texts]
         for places, bounds in ((long, decoding), (short, replace(decoding, min_words=1))):
-            found = self._model([encoded[place] for place in places], bounds, n_best, report) if places else []
+            found = self._searched(codec, [encoded[place] for place in places], bounds, wishes, report)
             for place, summaries in zip(places, found, strict=True):
-                kept = (self._kept(summary, encoded[place], decoding.faithful) for summary in summaries)
-                result[place] = [summary[: decoding.max_words] for summary in kept]
+                result[place] = summaries
         return codec, encoded, result
 
-    def _kept(self, summary: Ids, sentence: Ids, faithful: bool) -> Ids:
+    def _searched(
+        self, codec: Codec, sentences: Sequence[Ids], decoding: recipes.Decoding, wishes: Wishes, report: Report
+    ) -> list[list[Ids]]:
+        """Return the best summaries of sentences.
+
+        A model counts marks as words, a reader does not. Where a number of words was asked for, what has too few is
+        sought again with one more word of the model's, and again.
+        """
+        if wishes.max_words is None and wishes.min_words is None:
+            found = self._model(sentences, decoding, wishes.n_best, report) if sentences else []
+            return [
+                [self._kept(summary, sentence, decoding)[: decoding.max_words] for summary in summaries]
+                for summaries, sentence in zip(found, sentences, strict=True)
+            ]
+        result: list[list[Ids]] = [[] for _ in sentences]
+        left, least = list(range(len(sentences))), wishes.min_words or 1
+        for more in range(MORE if isinstance(self._model, Searched) else 1):
+            most = min(decoding.max_words + more, self._model.longest)
+            bounds = replace(decoding, min_words=min(decoding.min_words + more, most), max_words=most)
+            chosen = [sentences[place] for place in left]
+            found = self._model(chosen, bounds, max(wishes.n_best, decoding.beam), report) if chosen else []
+            for place, summaries in zip(left, found, strict=True):
+                kept = [self._kept(summary, sentences[place], decoding) for summary in summaries]
+                fitting = [s for s in kept if least <= codec.count(s) <= decoding.max_words]
+                result[place] = fitting or result[place] or [codec.cut(summary, decoding.max_words) for summary in kept]
+            left = [place for place in left if codec.count(result[place][0]) < least]
+        return [summaries[: wishes.n_best] for summaries in result]
+
+    def _kept(self, summary: Ids, sentence: Ids, decoding: recipes.Decoding) -> Ids:
         """Leave out special words and, for the initializers, which do not know of it, what is not faithful."""
         kept = summary[summary >= len(SPECIALS)]
-        if faithful:
+        if decoding.faithful:
             words = self._lexicon.words
             said = [i in sentence or not _is_fact(words[i], self.casing) for i in kept.tolist()]
             kept = kept[np.array(said, dtype=bool)]
@@ -256,7 +292,7 @@ class Summarizer:
     def _explained(self, codec: Codec, sentence: Ids, summary: Ids, text: str) -> Summary:
         rests = self._model.explain(sentence, summary)
         decoded = codec.decode([summary])[0]
-        forms = self._forms(decoded, text)
+        forms = self._write.forms(decoded, text)
         words = []
         for place, (number, word, form) in enumerate(zip(summary.tolist(), decoded, forms, strict=True)):
             own = sentence == number
@@ -273,32 +309,17 @@ class Summarizer:
             )
         known = [math.log(max(word.probability, 1e-30)) for word in words if word.probability is not None]
         mean = math.exp(sum(known) / len(known)) if known else None
-        return Summary(self._written(forms), tuple(words), mean)
+        return Summary(self._write.line(forms), tuple(words), mean)
 
-    def _settings(self, max_words: int | None, min_words: int | None, faithful: bool | None) -> recipes.Decoding:
-        most = self.decoding.max_words if max_words is None else max_words
-        least = min(self.decoding.min_words, most) if min_words is None else min_words
+    def _settings(self, wishes: Wishes) -> recipes.Decoding:
+        most = self.decoding.max_words if wishes.max_words is None else wishes.max_words
+        least = min(self.decoding.min_words, most) if wishes.min_words is None else wishes.min_words
         longest = self._model.longest
         if not 1 <= least <= most <= longest:
             bound = f" <= {longest}" if longest < sys.maxsize else ""
             raise InputError(f"min_words {least}, max_words {most}: expected 1 <= min_words <= max_words{bound}")
-        kept = self.decoding.faithful if faithful is None else faithful
-        return replace(self.decoding, max_words=most, min_words=least, faithful=kept)
-
-    def _forms(self, words: Sequence[str], text: str) -> list[str]:
-        """Write words as the text has them, others as the corpora do."""
-        pairs = [*zip(self._tokenizer.words(text), self._tokenizer.tokenize(text), strict=True)]
-        forms: dict[str, str] = {}
-        for word, form in pairs[1:]:
-            forms.setdefault(word, form)
-        for word, form in pairs[:1]:
-            forms.setdefault(word, self.casing.inside(word, form))
-        return [forms.get(word) or self.casing.form(word) for word in words]
-
-    def _written(self, forms: Sequence[str]) -> str:
-        """Join words to a line that starts with a capital."""
-        written = detokenize(forms)
-        return written[:1].upper() + written[1:] if written.split(" ")[0].islower() else written
+        faithful = self.decoding.faithful if wishes.faithful is None else wishes.faithful
+        return replace(self.decoding, max_words=most, min_words=least, faithful=faithful)
 
 
 def _is_fact(word: str, casing: Casing) -> bool:

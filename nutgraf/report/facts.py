@@ -21,9 +21,11 @@ from nutgraf.backtranslation.run import Run
 from nutgraf.backtranslation.stages import HISTORY
 from nutgraf.errors import NutgrafError
 from nutgraf.evaluation import Estimate, Row
+from nutgraf.language import casing_of
 from nutgraf.recipe import INITIALIZERS
 from nutgraf.samples import UNKNOWN
 from nutgraf.summarizer import Codec
+from nutgraf.text.casing import Writer
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import UNK, Ids
 from nutgraf.text.prepare import Prepared
@@ -153,6 +155,11 @@ class Facts:
     def codec(self) -> Codec:
         """Writes word ids as text."""
         return Codec(self.prepared.lexicon, self.run.recipe.text.digits)
+
+    @cached_property
+    def writer(self) -> Writer:
+        """Writes a summary's words as people do."""
+        return Writer(casing_of(self.run), self.run.recipe.text.digits)
 
     def written(self, words: Ids) -> str:
         """Write a sentence; unknown words are shown as in the paper."""

@@ -10,7 +10,7 @@ from nutgraf.report.blocks import card, legend, lines, missing
 from nutgraf.report.charts import Axis, Series, axis, panel
 from nutgraf.report.facts import CHAINS, Evaluation, Facts, spread
 from nutgraf.report.markup import Markup, joined, tag, text
-from nutgraf.text.tokens import detokenize
+from nutgraf.text.casing import Writer
 
 PREDICTIONS = 6
 _APART = 0.06  # of an iteration, so that the intervals of two chains do not hide each other
@@ -29,7 +29,7 @@ def rouge_by_iteration(facts: Facts) -> Markup:
 
 def predictions(facts: Facts) -> Markup:
     """Return some of the evaluated texts with their references and what each final system made of them."""
-    return _each(facts, _predicted)
+    return _each(facts, lambda evaluation: _predicted(evaluation, facts.writer))
 
 
 def place_of(name: str) -> tuple[str, int] | None:
@@ -105,15 +105,16 @@ def _line(chain: str, scores: Sequence[tuple[float, Estimate]]) -> Series:
     return Series(f"{chain} {figures}", chain, points, [(place, s.low, s.high) for place, s in scores], dots=True)
 
 
-def _predicted(evaluation: Evaluation) -> list[Markup]:
+def _predicted(evaluation: Evaluation, write: Writer) -> list[Markup]:
     pairs = evaluation.pairs()
     if not pairs:
         return [missing(f"{evaluation.source.path}: no longer there as it was when it was evaluated.")]
     outputs = {name: evaluation.outputs(name) for name in _final([row.name for row in evaluation.rows])}
     cards = []
     for place in spread(len(pairs), PREDICTIONS):
-        made = [(name, detokenize(written[place].split())) for name, written in outputs.items()]
-        cards.append(card(pairs[place][0], [lines([("reference", pairs[place][1]), *made])]))
+        source, reference = pairs[place]
+        made = [(name, write(written[place].split(), source)) for name, written in outputs.items()]
+        cards.append(card(source, [lines([("reference", reference), *made])]))
     return cards
 
 

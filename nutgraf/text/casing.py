@@ -8,10 +8,10 @@ not: so a summary's words are written as summaries write them, and what is a nam
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from nutgraf.text.tokens import Tokenizer
+from nutgraf.text.tokens import Tokenizer, detokenize
 
 FILE = "casing.tsv"
 _STARTS = frozenset((".", "!", "?", ":", ";", "``", "`", "(", "-", "--", "..."))
@@ -56,6 +56,33 @@ class Casing:
         return cls(
             {word: summary for word, summary, _ in rows if summary}, {word: text for word, _, text in rows if text}
         )
+
+
+class Writer:
+    """Turns the words of a summary, as models see them, into a line as a newspaper prints it."""
+
+    def __init__(self, casing: Casing, digits: str):
+        self.casing = casing
+        self._tokenizer = Tokenizer(digits)
+
+    def __call__(self, words: Sequence[str], text: str) -> str:
+        """Write the summary of a text."""
+        return self.line(self.forms(words, text))
+
+    def forms(self, words: Sequence[str], text: str) -> list[str]:
+        """Write words as the text has them, others as the corpora do."""
+        pairs = [*zip(self._tokenizer.words(text), self._tokenizer.tokenize(text), strict=True)]
+        forms: dict[str, str] = {}
+        for word, form in pairs[1:]:
+            forms.setdefault(word, form)
+        for word, form in pairs[:1]:
+            forms.setdefault(word, self.casing.inside(word, form))
+        return [forms.get(word) or self.casing.form(word) for word in words]
+
+    def line(self, forms: Sequence[str]) -> str:
+        """Join words to a line that starts with a capital."""
+        written = detokenize(forms)
+        return written[:1].upper() + written[1:] if written.split(" ")[0].islower() else written
 
 
 def _usual(lines: Iterable[str]) -> dict[str, str]:
