@@ -2,16 +2,25 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench docs lint format clean
+.PHONY: demo test browser bench docs lint format clean
 
 demo: .venv/ready
 	$(BIN)/nutgraf demo
 
-test: .venv/ready
+test: .venv/ready browser
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
+
+# The page is tested in a real browser. Where there is none and none can be installed, pytest says so at its end.
+APT := DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::http::Timeout=20
+browser:
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null \
+	|| if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing chromium, for the tests of the page ..."; \
+		{ $(APT) update; $(APT) install -y chromium chromium-driver; } >/dev/null 2>&1 || true; \
+	fi
 
 # On idle cores, some 20 minutes; BENCHMARKS.md says what the figures mean.
 bench: .venv/ready

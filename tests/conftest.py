@@ -14,6 +14,14 @@ from tests.tiny import Corpus, train_tiny, write_corpus
 torch.set_num_threads(1)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say plainly that the page was not tested in a browser: a skipped test is easily overlooked."""
+    skipped = [found for found in terminalreporter.stats.get("skipped", []) if "test_browser.py" in found.nodeid]
+    if skipped:
+        reason = str(skipped[0].longrepr[2]).removeprefix("Skipped: ")
+        terminalreporter.write_line(f"browser tests were NOT run: {reason}", yellow=True)
+
+
 @pytest.fixture(scope="session")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     return write_corpus(tmp_path_factory.mktemp("corpus"))

@@ -171,9 +171,7 @@ class Marks(Searched):
     def __init__(self) -> None:
         self.asked: list[tuple[int, int, int]] = []
 
-    def __call__(
-        self, sentences: Sequence[Ids], decoding: Decoding, n_best: int, report: Report
-    ) -> list[list[Ids]]:
+    def __call__(self, sentences: Sequence[Ids], decoding: Decoding, n_best: int, report: Report) -> list[list[Ids]]:
         self.asked.append((len(sentences), decoding.min_words, decoding.max_words))
         words = np.array([3, 4, 5, 4, 6, 4, 8, 4, 9, 4], dtype=np.int32)
         return [[words[: decoding.min_words]] for _ in sentences]

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from threading import Event, Thread
 
 import httpx
 import uvicorn
-from fastapi.staticfiles import StaticFiles
 
 from nutgraf.serve.app import make_app
 from nutgraf.serve.limits import Limits
@@ -62,14 +60,10 @@ def models(*summarizers: Echo) -> Models:
 
 
 @contextmanager
-def running(
-    served: Models, limits: Limits | None = None, key: str | None = None, tried: Path | None = None
-) -> Iterator[httpx.Client]:
-    """Serve on a free port, with the files of a folder under /try; leaving shuts down as SIGTERM does."""
+def running(served: Models, limits: Limits | None = None, key: str | None = None) -> Iterator[httpx.Client]:
+    """Serve on a free port; leaving shuts down as SIGTERM does."""
     with listen("127.0.0.1", 0) as listening:
         app = make_app(served, limits or Limits(), key)
-        if tried:
-            app.mount("/try", StaticFiles(directory=tried))
         server = uvicorn.Server(uvicorn.Config(app, log_level="critical"))
         thread = Thread(target=server.run, kwargs={"sockets": [listening]})
         listening.listen()  # clients may connect before the thread is up

@@ -1,21 +1,17 @@
-"""The page: its headers, that nothing can be injected, and, where there is a browser, that it works."""
+"""The page: its headers and that nothing can be injected. `test_browser.py` uses it."""
 
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
 from nutgraf.serve.app import STATIC
-from nutgraf.summarizer import Explained, Wishes
-from tests.serve.serving import Echo, echo, explained, models, running
+from tests.serve.serving import echo, models, running
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FILES = sorted(STATIC.iterdir())
 
 
@@ -71,61 +67,3 @@ def test_the_docs_follow_the_schema(client: httpx.Client) -> None:
     for field in ("text", "texts", "model", "max_words", "min_words", "n_best", "explain", "faithful"):
         assert f"<code>{field}</code>" in docs
     assert "<script" not in docs
-
-
-def browsed(url: str, profile: Path) -> str:
-    """Let a browser run a page; return what became of it."""
-    assert BROWSER
-    found = subprocess.run(
-        [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
-         "--virtual-time-budget=20000", "--dump-dom", url],
-        capture_output=True, text=True, check=True, timeout=120,
-    )  # fmt: skip
-    return found.stdout
-
-
-@pytest.mark.skipif(BROWSER is None, reason="no chromium on this machine")
-def test_a_browser_runs_the_page(client: httpx.Client, tmp_path: Path) -> None:
-    found = browsed(str(client.base_url), tmp_path)
-    assert "<option>all-2</option>" in found
-    assert "mu:1" in found
-
-
-class Teller(Echo):
-    """Says what `serving.explained` explains."""
-
-    def answer(self, texts: Sequence[str], wishes: Wishes) -> list[Explained]:
-        return [explained(text, f"{text.split()[0]} news 42", wishes.n_best) for text in texts]
-
-
-TRY = """
-const until = (found, then) => {
-  const timer = setInterval(() => {
-    if (!document.querySelector(found)) return;
-    clearInterval(timer);
-    then();
-  }, 20);
-};
-until("#model option", () => {
-  document.getElementById("text").value = "<b>Fire</b> in town";
-  document.getElementById("form").requestSubmit();
-  until("#summary [data-word]", () => document.querySelector("#summary [data-word]").dispatchEvent(new Event("focus")));
-});
-"""
-
-
-@pytest.mark.skipif(BROWSER is None, reason="no chromium on this machine")
-def test_a_browser_shows_what_a_summary_rests_on(tmp_path: Path) -> None:
-    page = (STATIC / "index.html").read_text("utf-8").replace("</head>", '<script src="try.js" defer></script></head>')
-    (tmp_path / "page.html").write_text(page, "utf-8")
-    (tmp_path / "try.js").write_text(TRY, "utf-8")
-    with running(models(Teller("all-2")), tried=tmp_path) as client:
-        found = browsed(f"{client.base_url}/try/page.html", tmp_path / "profile")
-    fire = "&lt;b&gt;Fire&lt;/b&gt;"
-    assert re.search(rf'<span class="kept"[^>]* aria-describedby="note-0 how">{fire}</span>', found)
-    assert re.search(r'<mark [^>]*aria-describedby="note-1">news</mark>', found)
-    assert re.search(r'<mark class="unsupported"[^>]*>42</mark>', found)
-    assert '<span id="note-0">copied from the text, probability 50%</span>' in found
-    assert re.search(rf'<span class="kept lit" data-place="0">{fire}</span>', found)
-    assert "<strong>42</strong> is a number that is not in the text." in found
-    assert len(re.findall(r"<li>(?!<strong>)", found)) == 3  # alternatives
