@@ -315,7 +315,9 @@ def serve(
     max_queue: Annotated[int, typer.Option(min=1, help="Texts that may wait.")] = 1024,
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds for a request.")] = 30.0,
     batch: Annotated[int, typer.Option(min=1, help="Texts that are summarized together.")] = 32,
-    wait_ms: Annotated[float, typer.Option(min=0, help="Milliseconds in which a batch may fill.")] = 5.0,
+    wait_ms: Annotated[
+        float, typer.Option(min=0, help="Milliseconds without a new request after which a batch leaves.")
+    ] = 5.0,
     device: Device = "cpu",
     threads: Threads = 0,
 ) -> None:

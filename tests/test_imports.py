@@ -13,8 +13,9 @@ PACKAGE = Path(nutgraf.__file__).parent
 ROOMS = (
     ("reference",),
     ("cli", "training"),
+    ("bench",),
     ("serve", "tensorboard"),
-    ("display", "explanation", "status", "samples", "report", "tables", "demo", "bench", "reuters", "newswire"),
+    ("display", "explanation", "status", "samples", "report", "tables", "demo", "reuters", "newswire"),
     ("summarizer", "evaluation", "models"),
     ("export",),
     ("language",),

@@ -1,15 +1,13 @@
 """What is measured: contests of cases that do the same work, the shipped code and what it is compared with.
 
-A case is made (data, weights) when its turn comes, and then called again and again. Text is the project's own newswire
-cut into pieces of the wanted length; weights are random, and EOS is impossible until the wanted length, so that every
-sentence is as long as stated. How fast the cases are, `measure` finds out.
+EOS is impossible until the wanted length, so that every sentence is as long as stated. How fast the cases are,
+`measure` finds out.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -17,11 +15,12 @@ import torch
 from rouge_score.rouge_scorer import RougeScorer
 from torch import Tensor, nn
 
-from nutgraf import recipe, rouge
+from nutgraf import rouge
 from nutgraf.bench import operations, reference
+from nutgraf.bench.material import SEED, Case, Material, Sizes, Work
 from nutgraf.bench.reference import PlainModel
+from nutgraf.bench.serving import serving
 from nutgraf.initial import procrustes
-from nutgraf.newswire import newswire
 from nutgraf.progress import silent
 from nutgraf.randomness import generator_of
 from nutgraf.seq2seq import search
@@ -31,49 +30,11 @@ from nutgraf.seq2seq.model import Seq2seq
 from nutgraf.seq2seq.pairs import learn
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.embeddings import train_embeddings
-from nutgraf.text.lexicon import SPECIALS, Lexicon, Vocab
-from nutgraf.text.tokens import Tokenizer, tokenize_all
+from nutgraf.text.tokens import tokenize_all
 
-SEED = 1
 PRODUCTS = "matrix products"
-Work = Callable[[], object]
 Shipped = Callable[[Seq2seq], Work]
 Plain = Callable[[PlainModel], Work]
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """How much of everything; the model is the recipe's."""
-
-    recipe: recipe.Recipe = field(default_factory=lambda: recipe.load("cpu"))
-    long: int = 32  # words of a text
-    short: int = 10  # words of a summary
-    square: int = 2048  # of the product that is the limit
-    stories: int = 4_000  # from which texts and summaries are cut
-    steps: int = 5  # of training a call
-    sampled: int = 1024  # sentences a call
-    beamed: int = 256  # sentences a call
-    iterations: int = 20  # of the alignment a call
-    repeats: int = 5
-
-
-def quick() -> Sizes:
-    """Return sizes for a smoke run: its figures mean nothing."""
-    small = """embeddings.width=16 embeddings.procrustes_width=8 embeddings.buckets=100 seq2seq.width=16 pr_thr.batch=20
-        text.joint_vocabulary=200 training.shortlist=50 training.batch=8 generation.batch=8 decoding.batch=4"""
-    model = recipe.override(recipe.load("cpu"), small.split())
-    return Sizes(model, 6, 3, square=64, stories=60, steps=1, sampled=8, beamed=4, iterations=2, repeats=2)
-
-
-@dataclass(frozen=True)
-class Case:
-    """One way to do the work. `amounts` is what a call does, by unit, the most telling first."""
-
-    name: str
-    make: Callable[[], Work]
-    amounts: dict[str, float]
-    operations: float = 0.0  # a call; 0 where no matrix product is counted
-    against: str = ""  # the case that it is compared with
 
 
 def contests(sizes: Sizes) -> dict[str, list[Case]]:
@@ -81,33 +42,7 @@ def contests(sizes: Sizes) -> dict[str, list[Case]]:
     text, ways = Material(sizes), ((sizes.long, sizes.short), (sizes.short, sizes.long))
     models = {f"{make.__name__} {a}->{b}": make(text, a, b) for make in (training, sampling, beam) for a, b in ways}
     of_text = {"tokens": tokens(text), "embeddings": embeddings(text), "alignment": alignment(sizes)}
-    return {PRODUCTS: products(text), **models, **of_text, "ROUGE": scoring(text)}
-
-
-class Material:
-    """Newswire as ids of a lexicon whose first words are the models' vocabulary; made-up words fill it to its size."""
-
-    def __init__(self, sizes: Sizes):
-        self.sizes, self.recipe = sizes, sizes.recipe
-        self.stories = newswire(sizes.stories, SEED)
-        tokenizer, vocabulary = Tokenizer(), self.recipe.text.joint_vocabulary
-        sentences = [tokenizer.words(text) for story in self.stories for text in story]
-        words = [word for word, _ in Counter(word for sentence in sentences for word in sentence).most_common()]
-        fillers = (f"<filler{i}>" for i in range(vocabulary - len(words)))
-        self.lexicon = Lexicon([*SPECIALS, *words, *fillers])
-        self.vocab = Vocab(np.arange(vocabulary, dtype=np.int32), len(self.lexicon))
-        self.sentences = Corpus.of(self.lexicon.encode(sentence) for sentence in sentences)
-
-    def pieces(self, count: int, length: int, skip: int = 0) -> Corpus:
-        """Cut `count` pieces of `length` words, from the beginning again where the text ends."""
-        places = (skip + np.arange(count * length)) % len(self.sentences.tokens)
-        return Corpus(self.sentences.tokens[places], np.arange(count + 1) * length)
-
-    def model(self, copy: bool) -> Seq2seq:
-        """Return a shipped model with random weights."""
-        blank = np.zeros((len(self.vocab), self.recipe.embeddings.width), dtype=np.float32)
-        settings = replace(self.recipe.seq2seq, copy=copy)
-        return Seq2seq(self.vocab, self.vocab, settings, blank, blank, generator_of("bench", SEED))
+    return {PRODUCTS: products(text), **models, "serving": serving(text), **of_text, "ROUGE": scoring(text)}
 
 
 def products(text: Material) -> list[Case]:

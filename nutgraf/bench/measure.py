@@ -22,7 +22,8 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from nutgraf.backtranslation.hardware import Hardware
-from nutgraf.bench.contests import Case, Sizes, Work, contests, product, quick
+from nutgraf.bench.contests import contests, product
+from nutgraf.bench.material import Case, Sizes, Work, quick
 
 PRODUCTS = {"aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::linear"}  # in a profile
 

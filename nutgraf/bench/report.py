@@ -18,7 +18,8 @@ import torch
 from rich.table import Table
 
 from nutgraf.backtranslation.hardware import Hardware
-from nutgraf.bench.contests import PRODUCTS, Sizes, contests, quick
+from nutgraf.bench.contests import PRODUCTS, contests
+from nutgraf.bench.material import Sizes, quick
 from nutgraf.bench.measure import Figures, measured, megabytes
 
 # fairseq's fconv, without copying: pairs or sentences a second on two idle cores, and their square product.
@@ -83,13 +84,14 @@ def machine() -> dict[str, str]:
 
 def ratios(figures: Sequence[Figures]) -> list[Ratio]:
     """Compare each case with the one that it is set against, with fairseq's figure, and with the limit."""
-    seconds = {(f.contest, f.case): f.seconds for f in figures}
+    rates = {(f.contest, f.case): [f.amount / once for once in f.seconds] for f in figures}
     found = []
     for f in figures:
         values: dict[str, list[float]] = {}
         rounds = list(zip(f.seconds, f.limit, strict=True))
         if f.against:
-            values[f.against] = [b / a for a, b in zip(f.seconds, seconds[f.contest, f.against], strict=True)]
+            both = zip(rates[f.contest, f.case], rates[f.contest, f.against], strict=True)
+            values[f.against] = [ours / theirs for ours, theirs in both]
         if f.against and f.contest in FAIRSEQ:
             theirs = FAIRSEQ[f.contest] / FAIRSEQ_LIMIT
             values["fairseq, scaled"] = [f.amount / once / (theirs * limit) for once, limit in rounds]

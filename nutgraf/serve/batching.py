@@ -19,6 +19,8 @@ from nutgraf.serve.metrics import Metrics
 from nutgraf.serve.models import Models
 from nutgraf.summarizer import Explained, Wishes
 
+PATIENCE = 6  # times `Limits.wait`: a batch leaves then, even if requests still come
+
 
 class QueueFullError(Exception):
     """More texts wait than may."""
@@ -43,7 +45,6 @@ class Job:
     group: Group
     texts: Sequence[str]
     future: Future[list[Explained]] = field(default_factory=Future)
-    since: float = field(default_factory=time.monotonic)
 
 
 class Batcher:
@@ -96,10 +97,13 @@ class Batcher:
             self._changed.wait_for(lambda: self._line or self._closing)
             if not self._line:
                 return []
-            first = self._line[0]
-            rest = first.since + self._limits.wait - time.monotonic()
-            self._changed.wait_for(lambda: self._closing or self._full(first.group), max(0.0, rest))
-            return self._taken(first.group)
+            group = self._line[0].group
+            # Clients that were answered together come back one by one: a batch waits until no more of them come.
+            until = time.monotonic() + PATIENCE * self._limits.wait
+            while not (self._closing or self._full(group)) and time.monotonic() < until:
+                if not self._changed.wait(self._limits.wait):
+                    break
+            return self._taken(group)
 
     def _full(self, group: Group) -> bool:
         return sum(len(job.texts) for job in self._line if job.group == group) >= self._limits.batch

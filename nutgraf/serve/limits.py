@@ -21,7 +21,7 @@ class Limits:
     queue: int = 1024  # texts that wait for the model
     seconds: float = 30.0  # for one request
     batch: int = 32  # texts that are summarized together
-    wait: float = 0.005  # seconds in which a batch may fill
+    wait: float = 0.005  # seconds without a new request after which a batch leaves
 
     def __post_init__(self) -> None:
         if self.texts > self.queue:

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -7,7 +8,8 @@ import torch
 from rich.console import Console
 
 from nutgraf import cli
-from nutgraf.bench.contests import contests, quick
+from nutgraf.bench.contests import contests
+from nutgraf.bench.material import quick
 from nutgraf.bench.measure import Figures, outside_products
 from nutgraf.bench.report import Report, ratios, tables
 
@@ -32,6 +34,12 @@ def test_ratios_are_taken_round_by_round() -> None:
     assert limit.theirs == "limit"
     assert [limit.median, limit.greatest] == pytest.approx([0.5 / 137, 1 / 137])
     assert (other.ours, other.theirs) == ("plain", "limit")
+
+
+def test_ratios_are_of_rates_where_the_amounts_differ() -> None:
+    ours = figures("shipped", "plain", [1.0, 2.0, 4.0])
+    theirs = replace(figures("plain", "", [1.0, 2.0, 4.0]), amount=2.0)
+    assert ratios([ours, theirs])[0].median == 5
 
 
 def test_the_tables_have_every_ratio_and_figure() -> None:
@@ -75,5 +83,6 @@ def test_a_smoke_run_gives_every_figure(tmp_path: Path, capsys: pytest.CaptureFi
     assert f["megabytes_peak"] >= f["megabytes_before"] > 0
     compared = {(r["contest"], r["ours"], r["theirs"]) for r in report["ratios"]}
     assert ("ROUGE", "shipped", "rouge-score") in compared
+    assert ("serving", "32 clients, batched", "one client, unbatched") in compared
     assert ("beam 3->6", "shipped, copy", "reference, copy") in compared
     assert ("training 6->3", "shipped, plain", "limit") in compared

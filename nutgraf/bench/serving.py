@@ -1,0 +1,99 @@
+"""The server under load: 32 clients whose requests are summarized together, against one client without batching.
+
+A real server on loopback and clients that keep their connections; server and clients start and stop within a call.
+Every answer is compared with what the summarizer itself makes of that text alone, so that a run is a load test, too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from functools import partial
+from http.client import HTTPConnection
+from threading import Thread
+
+import torch
+import uvicorn
+
+from nutgraf.bench.material import Case, Material, Work
+from nutgraf.models import Searched
+from nutgraf.serve.app import make_app
+from nutgraf.serve.limits import Limits
+from nutgraf.serve.models import Models, Summarizing
+from nutgraf.serve.server import listen
+from nutgraf.summarizer import Summarizer
+
+CLIENTS = 32
+BATCHED, UNBATCHED = Limits(), Limits(batch=1, wait=0)  # as shipped, and each text by itself
+_HOST = "127.0.0.1"
+_SECONDS = 60  # until a client gives up
+
+
+def serving(text: Material) -> list[Case]:
+    """Ask for summaries of one text each; the two calls take about as long, so what starting costs cancels."""
+
+    def make(clients: int, requests: int, limits: Limits) -> Work:
+        model = summarizer(text)
+        return partial(ask_all, model, answers(text, model), clients, requests, limits)
+
+    many, one = text.sizes.served, text.sizes.served_alone
+    alone = "one client, unbatched"
+    return [
+        Case(f"{CLIENTS} clients, batched", partial(make, CLIENTS, many, BATCHED), {"requests": many}, against=alone),
+        Case(alone, partial(make, 1, one, UNBATCHED), {"requests": one}),
+    ]
+
+
+def summarizer(text: Material) -> Summarizer:
+    """Return one with random weights, whose summaries all have the same length."""
+    decoding = replace(text.recipe.decoding, min_words=text.sizes.short, max_words=text.sizes.short)
+    names = torch.zeros(len(text.vocab), dtype=torch.bool)  # there are none: nobody asks for faithful output
+    model = Searched(text.model(copy=True), decoding.spoken, names)
+    return Summarizer("bench", model, text.lexicon, text.recipe.text, decoding)
+
+
+def answers(text: Material, model: Summarizer) -> dict[str, str]:
+    """Return the right answers by text, found without server and without batching."""
+    pieces = text.pieces(text.sizes.served_texts, text.sizes.long)
+    texts = [" ".join(text.lexicon.decode(piece.tolist())) for piece in pieces]
+    return {one: model([one])[0] for one in texts}
+
+
+def ask_all(model: Summarizing, expected: dict[str, str], clients: int, requests: int, limits: Limits) -> None:
+    """Start a server, let clients ask it that often in all, at the same time, and stop it."""
+    with running(model, limits) as port, ThreadPoolExecutor(clients) as threads:
+        list(threads.map(partial(_ask, port, expected, requests // clients), range(clients)))
+
+
+@contextmanager
+def running(model: Summarizing, limits: Limits) -> Iterator[int]:
+    """Serve on a free port; leaving shuts down as SIGTERM does."""
+    with listen(_HOST, 0) as listening:
+        app = make_app(Models("bench", {"bench": model}), limits)
+        # Its own logging configuration would take over that of the process; without one, warnings still appear.
+        server = uvicorn.Server(uvicorn.Config(app, log_config=None, server_header=False))
+        thread = Thread(target=server.run, kwargs={"sockets": [listening]})
+        listening.listen()  # clients may connect before the thread is up
+        thread.start()
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def _ask(port: int, expected: dict[str, str], requests: int, first: int) -> None:
+    """Ask one by one over one connection, each client from another text on; a wrong answer is an error."""
+    texts = list(expected)
+    with closing(HTTPConnection(_HOST, port, timeout=_SECONDS)) as connection:
+        for number in range(first, first + requests):
+            text = texts[number % len(texts)]
+            body, headers = json.dumps({"text": text}), {"Content-Type": "application/json"}
+            connection.request("POST", "/v1/summarize", body, headers)
+            answer = connection.getresponse()
+            told = answer.read().decode()
+            if answer.status != 200 or json.loads(told)["summaries"] != [{"summary": expected[text]}]:
+                raise RuntimeError(f"{text!r}: expected {expected[text]!r}, the server answered {answer.status} {told}")
