@@ -1,7 +1,8 @@
 """Carries a plan out: each step that is not done is done, in the plan's order, with events for whoever watches.
 
 A step that is done and whole stays as it is. One that is damaged, or was made by other code, is redone; what depends on
-it is redone only where what it made came out differently: steps are deterministic, so that is rare. It prints nothing.
+it is redone only where what it made came out differently: steps are deterministic, so that is rare. Steps that use one
+thread of the processor go side by side. It prints nothing.
 """
 
 from __future__ import annotations
@@ -9,14 +10,16 @@ from __future__ import annotations
 import errno
 import json
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
+from threading import Lock, Thread
 
 from nutgraf.backtranslation import cost, manifest
 from nutgraf.backtranslation.hardware import Hardware
-from nutgraf.backtranslation.plan import Step
+from nutgraf.backtranslation.plan import Kind, Step
 from nutgraf.backtranslation.run import Run
 from nutgraf.backtranslation.stages import Stages, Task
 from nutgraf.errors import NutgrafError, RunError
@@ -25,6 +28,7 @@ from nutgraf.progress import Progress
 PROGRESS = "progress.json"  # for `nutgraf status`, while a process is training
 SPENT = "seconds"  # in the work folder: the seconds spent on the step so far
 _WRITTEN_EVERY = 5.0  # seconds
+ONE_THREAD = (Kind.CASING, Kind.EMBEDDINGS)  # steps that use one, however many there are: they go side by side
 
 
 class State(StrEnum):
@@ -68,27 +72,73 @@ class Engine:
         self.run, self.steps, self.listener = run, tuple(steps), listener
         self.stages = Stages(run, hardware)
         self.keys = run.keys(self.steps)
-        self.digests: dict[str, str] = {}
+        self.digests: dict[str, str] = {}  # of what the steps that are done have made
+        self.telling = Lock()
         self.clock = _Clock(
             cost.estimate(self.steps, run.recipe, cost.Sizes.of(run.inputs, run.recipe), hardware.threads)
         )
 
     def __call__(self, stop_after: str | None = None) -> None:
         """Do all that is not done, or all up to one step."""
+        names = [step.name for step in self.steps]
+        steps = self.steps[: names.index(stop_after) + 1] if stop_after else self.steps
         found = {step.name: self._examined(step) for step in self.steps}
         self.clock.skip(name for name, (record, _) in found.items() if record)
-        for number, step in enumerate(self.steps, 1):
-            record, note = found[step.name]
-            if record and any(record.inputs.get(name) != self.digests[name] for name in step.needs):
-                record, note = None, "what it depends on came out differently"
+        for step in steps:
+            if step.name in self.digests:  # it was done beside another
+                continue
+            record, note = self._valid(step, *found[step.name])
             if record is None:
-                record = self._do(step, number, note)
+                self._do_all({step: note, **self._beside(step, steps, found)})
             else:
-                self._tell(step, State.KEPT, number, seconds=record.seconds)
-            self.digests[step.name] = record.digest
-            if step.name == stop_after:
-                break
+                self._tell(step, State.KEPT, seconds=record.seconds)
+                self.digests[step.name] = record.digest
         (self.run.folder / PROGRESS).unlink(missing_ok=True)
+
+    def _valid(self, step: Step, record: manifest.Manifest | None, note: str) -> tuple[manifest.Manifest | None, str]:
+        """Return the record of a step, if what it was made from is still the same; else why it must be done again."""
+        if record and any(record.inputs.get(name) != self.digests[name] for name in step.needs):
+            return None, "what it depends on came out differently"
+        return record, note
+
+    def _beside(
+        self, first: Step, steps: Sequence[Step], found: Mapping[str, tuple[manifest.Manifest | None, str]]
+    ) -> dict[Step, str]:
+        """Return the other steps of one thread that can be done now, with why they must be done again."""
+        if first.kind not in ONE_THREAD or self.stages.hardware.threads == 1:
+            return {}
+        ready = (
+            step
+            for step in steps
+            if step.kind in ONE_THREAD and step is not first and step.name not in self.digests
+            if all(name in self.digests for name in step.needs)
+        )
+        checked = {step: self._valid(step, *found[step.name]) for step in ready}
+        return {step: note for step, (record, note) in checked.items() if record is None}
+
+    def _do_all(self, notes: Mapping[Step, str]) -> None:
+        """Do steps side by side, as many at a time as there are threads; one alone is done right here."""
+        if len(notes) == 1:
+            for step, note in notes.items():
+                self._do(step, note)
+            return
+        line, errors = deque(notes.items()), list[BaseException]()
+
+        def work() -> None:
+            while line and not errors:
+                try:
+                    self._do(*line.popleft())
+                except BaseException as error:
+                    errors.append(error)
+
+        # An interrupt must not wait for them: what they leave undone is done again.
+        threads = [Thread(target=work, daemon=True) for _ in range(min(self.stages.hardware.threads, len(notes)))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if errors:
+            raise errors[0]
 
     def _examined(self, step: Step) -> tuple[manifest.Manifest | None, str]:
         """Return the record of a step that is done and whole, or why it must be done again."""
@@ -100,14 +150,14 @@ class Engine:
             return None, "made by another version of nutgraf, or from other pairs"
         return record, ""
 
-    def _do(self, step: Step, number: int, note: str) -> manifest.Manifest:
+    def _do(self, step: Step, note: str) -> None:
         if note:
-            self._tell(step, State.REDONE, number, note=note)
+            self._tell(step, State.REDONE, note=note)
         folder = self.run.step_folder(step.name)
         inputs = {name: self.digests[name] for name in step.needs}
         try:
             work = manifest.begin(folder, self.keys[step.name])
-            watch = _Watch(self, step, number, work)
+            watch = _Watch(self, step, work)
             self.stages.make(Task(step, folder, work, self.keys[step.name], watch.report))
             record = manifest.finish(folder, self.keys[step.name], inputs, watch.earlier + watch.seconds)
         except NutgrafError as error:
@@ -120,28 +170,35 @@ class Engine:
                 ) from error
             raise
         self.clock.spend(step.name, watch.seconds)
-        self._tell(step, State.DONE, number, seconds=record.seconds)
+        self.digests[step.name] = record.digest
+        self._tell(step, State.DONE, seconds=record.seconds)
         for warning in self.stages.warnings(step):
-            self._tell(step, State.NOTED, number, note=warning)
-        return record
+            self._tell(step, State.NOTED, note=warning)
 
-    def _tell(self, step: Step, state: State, number: int, seconds: float = 0.0, note: str = "") -> None:
-        self.listener(
-            Event(step, state, number, len(self.steps), None, seconds, plan_left=self.clock.left(), note=note)
-        )
+    def _tell(self, step: Step, state: State, seconds: float = 0.0, note: str = "") -> None:
+        self.tell(Event(step, state, *self.place(step), None, seconds, plan_left=self.clock.left(), note=note))
+
+    def place(self, step: Step) -> tuple[int, int]:
+        """Return the number of a step in the plan, from 1, and the number of steps."""
+        return self.steps.index(step) + 1, len(self.steps)
+
+    def tell(self, event: Event) -> None:
+        """Pass an event on; steps that are done side by side take turns."""
+        with self.telling:
+            self.listener(event)
 
 
 class _Watch:
     """Turns the progress of one step into events."""
 
-    def __init__(self, engine: Engine, step: Step, number: int, work: Path):
-        self.engine, self.step, self.number, self.work = engine, step, number, work
+    def __init__(self, engine: Engine, step: Step, work: Path):
+        self.engine, self.step, self.work = engine, step, work
         self.earlier = _seconds_before(work)
         self.started = time.monotonic()
         self.first: tuple[int, int, str] | None = None  # done, total, unit at the first report of a phase
         self.since = self.started
         self.written = 0.0
-        engine._tell(step, State.STARTED, number)
+        engine._tell(step, State.STARTED)
 
     @property
     def seconds(self) -> float:
@@ -160,15 +217,14 @@ class _Watch:
         event = Event(
             self.step,
             State.RUNNING,
-            self.number,
-            len(self.engine.steps),
+            *self.engine.place(self.step),
             progress,
             self.seconds,
             rate,
             left,
             left + after,
         )
-        self.engine.listener(event)
+        self.engine.tell(event)
         if now - self.written > _WRITTEN_EVERY:
             self.written = now
             facts = {"step": self.step.name, **asdict(progress), "step_left": left, "plan_left": left + after}

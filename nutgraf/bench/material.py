@@ -34,8 +34,8 @@ class Sizes:
     square: int = 2048  # of the product that is the limit
     stories: int = 4_000  # from which texts and summaries are cut
     steps: int = 5  # of training a call
-    sampled: int = 1024  # sentences a call
-    beamed: int = 256  # sentences a call
+    sampled: int = 512  # sentences a call
+    beamed: int = 128  # sentences a call
     iterations: int = 20  # of the alignment a call
     served: int = 1024  # requests of many clients a call
     served_alone: int = 200  # requests of one client a call

@@ -53,7 +53,7 @@ class Report:
 
 
 def bench(small: bool, threads: int, say: Callable[[str], None]) -> Report:
-    """Measure this machine; a small run measures the memory of the last case only."""
+    """Measure this machine, and the memory of what is no reference; a small run that of the last case only."""
     hardware, sizes = Hardware.of("cpu", threads), quick() if small else Sizes()
     hardware.use()
     figures: list[Figures] = []
@@ -63,6 +63,8 @@ def bench(small: bool, threads: int, say: Callable[[str], None]) -> Report:
         figures += measured(name, cases, sizes)
     for number in range(len(figures) - 1 if small else len(todo[PRODUCTS]), len(figures)):
         f = figures[number]
+        if f.case.startswith("reference"):
+            continue
         say(f"memory of {f.contest}, {f.case}")
         before, peak = megabytes(f.contest, f.case, hardware.threads, small)
         figures[number] = replace(f, megabytes_before=before, megabytes_peak=peak)

@@ -2,15 +2,18 @@ import errno
 import json
 import os
 import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Barrier
 
 import pytest
+import torch
 
-from nutgraf.backtranslation.engine import Event, State
+from nutgraf.backtranslation.engine import Event, Listener, State, unheard
 from nutgraf.backtranslation.run import Run
 from nutgraf.backtranslation.stages import Stages, Task
 from nutgraf.errors import RunError
-from tests.tiny import Corpus, checksums, told, train_tiny
+from tests.tiny import Corpus, checksums, told, train_tiny, untold
 
 
 def test_every_step_of_the_plan_is_done(finished: Run) -> None:
@@ -107,3 +110,59 @@ def test_supervised_rows_and_validation_pairs(corpus: Corpus, copied: Run, tmp_p
                   warn=lambda _: None)  # fmt: skip
     assert tuned.keys(tuned.plan())["mu1-0"] != copied.keys(copied.plan())["mu1-0"]
     assert tuned.keys(tuned.plan())["dbae-0"] == copied.keys(copied.plan())["dbae-0"]
+
+
+@pytest.fixture
+def two_threads(corpus: Corpus, tmp_path: Path) -> Iterator[Callable[[Listener], Run]]:
+    """Train up to the vectors of Pr-Thr with two threads."""
+    from nutgraf.training import train
+
+    def begin(listener: Listener = unheard) -> Run:
+        arguments = (corpus.texts, corpus.summaries, tmp_path / "run", corpus.recipe)
+        return train(
+            *arguments, threads=2, only=["pr-thr-0"], stop_after="embeddings-S", listener=listener, warn=untold
+        )
+
+    yield begin
+    torch.set_num_threads(1)
+
+
+def test_steps_of_one_thread_go_side_by_side_and_come_out_the_same(
+    two_threads: Callable[[Listener], Run], finished: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, both, events = Stages.make, Barrier(2, timeout=60), list[Event]()
+
+    def met(self: Stages, task: Task) -> None:
+        if task.step.name.startswith("embeddings-"):
+            both.wait()  # it would break if they came one after the other
+        make(self, task)
+
+    monkeypatch.setattr(Stages, "make", met)
+    run = two_threads(events.append)
+    states = {(event.step.name, event.state) for event in events}
+    assert {("embeddings-F", State.DONE), ("embeddings-S", State.DONE)} <= states
+    made = {path: digest for path, digest in checksums(run.folder).items() if "embeddings-" in path}
+    assert made
+    assert made.items() <= checksums(finished.folder).items()
+
+
+def test_an_error_beside_another_step_is_raised_and_the_other_is_kept(
+    two_threads: Callable[[Listener], Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, failed = Stages.make, Barrier(2, timeout=60)
+
+    def fails(self: Stages, task: Task) -> None:
+        if task.step.name.startswith("embeddings-"):
+            failed.wait()
+        if task.step.name == "embeddings-F":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        make(self, task)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Stages, "make", fails)
+        with pytest.raises(RunError, match=r"embeddings-F.*full"):
+            two_threads(unheard)
+    assert Run.open(tmp_path / "run").finished("embeddings-S") is not None
+    events: list[Event] = []
+    two_threads(events.append)
+    assert {name for name, state in told(events).items() if state == "done"} == {"embeddings-F"}
