@@ -22,7 +22,7 @@ browser:
 		{ $(APT) update; $(APT) install -y chromium chromium-driver; } >/dev/null 2>&1 || true; \
 	fi
 
-# On idle cores, some 20 minutes; BENCHMARKS.md says what the figures mean.
+# On idle cores, some 15 minutes; BENCHMARKS.md says what the figures mean.
 bench: .venv/ready
 	$(BIN)/nutgraf bench --out bench.json
 

@@ -40,7 +40,7 @@ class Sizes:
     served: int = 1024  # requests of many clients a call
     served_alone: int = 200  # requests of one client a call
     served_texts: int = 64  # different ones, asked for again and again
-    repeats: int = 5
+    repeats: int = 3
 
 
 def quick() -> Sizes:
