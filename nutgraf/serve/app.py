@@ -182,7 +182,8 @@ def _add_errors(app: FastAPI) -> None:
         return _error(400, "disconnected", "the client went away")  # nobody will read it, but the metrics count it
 
     def broken(request: Request, error: Exception) -> Response:
-        return _error(500, "internal", "the server made a mistake; its log says more")
+        # uvicorn closes the connection after a mistake: the client must know, or its next request would be lost.
+        return _error(500, "internal", "the server made a mistake; its log says more", {"Connection": "close"})
 
     app.add_exception_handler(Refusal, refused)
     app.add_exception_handler(HTTPException, unknown)
