@@ -196,6 +196,7 @@ def test_an_initializer_is_cut_where_the_words_as_written_end() -> None:
 def test_a_summary_has_at_least_the_words_asked_for(finished: Run, corpus: Corpus) -> None:
     texts = [text for text, _ in read_pairs(corpus.pairs)]
     summarizer = Summarizer.load(finished.folder, "mu1-2")
+    assert all(len(words) >= 7 for words in summarizer.words(texts, max_words=7, min_words=7))
     counts = [len(summary.split()) for summary in summarizer(texts, max_words=7, min_words=7)]
     assert max(counts) == 7
     assert counts.count(7) > 0.8 * len(counts)  # so small a model may have nothing to say but commas

@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import json
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -122,12 +121,12 @@ class Engine:
             for step, note in notes.items():
                 self._do(step, note)
             return
-        line, errors = deque(notes.items()), list[BaseException]()
+        line, errors = iter(list(notes.items())), list[BaseException]()
 
         def work() -> None:
-            while line and not errors:
+            while not errors and (following := next(line, None)):
                 try:
-                    self._do(*line.popleft())
+                    self._do(*following)
                 except BaseException as error:
                     errors.append(error)
 

@@ -7,23 +7,19 @@ Every answer is compared with what the summarizer itself makes of that text alon
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from http.client import HTTPConnection
-from threading import Thread
 
 import torch
-import uvicorn
 
 from nutgraf.bench.material import Case, Material, Work
 from nutgraf.models import Searched
-from nutgraf.serve.app import make_app
 from nutgraf.serve.limits import Limits
 from nutgraf.serve.models import Models, Summarizing
-from nutgraf.serve.server import listen
+from nutgraf.serve.server import beside
 from nutgraf.summarizer import Summarizer
 
 CLIENTS = 32
@@ -64,25 +60,8 @@ def answers(text: Material, model: Summarizer) -> dict[str, str]:
 
 def ask_all(model: Summarizing, expected: dict[str, str], clients: int, requests: int, limits: Limits) -> None:
     """Start a server, let clients ask it that often in all, at the same time, and stop it."""
-    with running(model, limits) as port, ThreadPoolExecutor(clients) as threads:
+    with beside(Models("bench", {"bench": model}), limits) as port, ThreadPoolExecutor(clients) as threads:
         list(threads.map(partial(_ask, port, expected, requests // clients), range(clients)))
-
-
-@contextmanager
-def running(model: Summarizing, limits: Limits) -> Iterator[int]:
-    """Serve on a free port; leaving shuts down as SIGTERM does."""
-    with listen(_HOST, 0) as listening:
-        app = make_app(Models("bench", {"bench": model}), limits)
-        # Its own logging configuration would take over that of the process; without one, warnings still appear.
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None, server_header=False))
-        thread = Thread(target=server.run, kwargs={"sockets": [listening]})
-        listening.listen()  # clients may connect before the thread is up
-        thread.start()
-        try:
-            yield listening.getsockname()[1]
-        finally:
-            server.should_exit = True
-            thread.join()
 
 
 def _ask(port: int, expected: dict[str, str], requests: int, first: int) -> None:

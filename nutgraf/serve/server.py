@@ -8,7 +8,9 @@ from __future__ import annotations
 import ipaddress
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Thread
 
 import uvicorn
 
@@ -43,6 +45,22 @@ def listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         raise NutgrafError(f"--host {host} --port {port}: {error}. Try another port") from error
     return listening
+
+
+@contextmanager
+def beside(models: Models, limits: Limits, key: str | None = None) -> Iterator[int]:
+    """Serve in a thread, on a free port of loopback, for benchmarks and tests; leaving shuts down as SIGTERM does."""
+    with listen("127.0.0.1", 0) as listening:
+        # Its own logging configuration would take over that of the process; without one, warnings still appear.
+        server = uvicorn.Server(uvicorn.Config(make_app(models, limits, key), log_config=None, server_header=False))
+        thread = Thread(target=server.run, kwargs={"sockets": [listening]})
+        listening.listen()  # clients may connect before the thread is up
+        thread.start()
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            server.should_exit = True
+            thread.join()
 
 
 def serve(models: Models, limits: Limits, listening: socket.socket, say: Callable[[str], None]) -> None:

@@ -110,10 +110,10 @@ def test_the_global_random_state_is_left_alone() -> None:
 def test_a_model_learns_to_copy_and_survives_its_files(tmp_path: Path) -> None:
     sources, targets = pairs()
     model = toy_model(copy=True)
-    settings = Training(batch=32, learning_rate=1e-2, clip=1.0, validate_every=100, patience=0)
+    settings = Training(batch=32, learning_rate=5e-3, clip=1.0, validate_every=100, patience=0)
     history = learn(model, sources, targets, settings, 200, "key", None, silent)
     assert history[-1].held_out is not None
-    assert history[-1].held_out < 0.6 * history[0].loss
+    assert history[-1].held_out < 0.5 * history[0].loss
     save(model, tmp_path)
     copy = load(tmp_path, torch.device("cpu"))
     found, again = (beam(ConvDecoder(m), sources[:20], Beam(3, 1, 9, 0, 1.0, 8)) for m in (model, copy))

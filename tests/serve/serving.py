@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from threading import Event, Thread
+from threading import Event
 
 import httpx
-import uvicorn
 
-from nutgraf.serve.app import make_app
 from nutgraf.serve.limits import Limits
 from nutgraf.serve.models import Models, Summarizing
-from nutgraf.serve.server import listen
+from nutgraf.serve.server import beside
 from nutgraf.summarizer import Explained, Summary, Wishes, Word
 
 URL = "/v1/summarize"
@@ -29,7 +27,7 @@ class Echo:
     batches: list[list[str]] = field(default_factory=list)
 
     def answer(self, texts: Sequence[str], wishes: Wishes) -> list[Explained]:
-        """Explained, each text's words: the first copied, a new one, a number; alternatives end in their rank."""
+        """Where asked for, each text's words: the first copied, a new one, a number; alternatives end in their rank."""
         self.batches.append(list(texts))
         self.begun.set()
         self.go.wait(60)
@@ -37,6 +35,8 @@ class Echo:
             raise RuntimeError("secret of the server")
         name = f"{self.name} faithful" if wishes.faithful else self.name
         summaries = [f"{name}|{wishes.max_words}|{wishes.min_words}|{text}" for text in texts]
+        if not wishes.explain and wishes.n_best == 1:
+            return [Explained((), (Summary(summary, (), None),)) for summary in summaries]
         return [explained(text, summary, wishes.n_best) for text, summary in zip(texts, summaries, strict=True)]
 
 
@@ -62,16 +62,9 @@ def models(*summarizers: Echo) -> Models:
 @contextmanager
 def running(served: Models, limits: Limits | None = None, key: str | None = None) -> Iterator[httpx.Client]:
     """Serve on a free port; leaving shuts down as SIGTERM does."""
-    with listen("127.0.0.1", 0) as listening:
-        app = make_app(served, limits or Limits(), key)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="critical"))
-        thread = Thread(target=server.run, kwargs={"sockets": [listening]})
-        listening.listen()  # clients may connect before the thread is up
-        thread.start()
-        try:
-            with httpx.Client(base_url=f"http://127.0.0.1:{listening.getsockname()[1]}", timeout=60) as client:
-                client.get("/healthz")
-                yield client
-        finally:
-            server.should_exit = True
-            thread.join()
+    with (
+        beside(served, limits or Limits(), key) as port,
+        httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client,
+    ):
+        client.get("/healthz")
+        yield client

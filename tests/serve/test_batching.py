@@ -60,6 +60,7 @@ def test_only_equal_wishes_go_together(held: tuple[Batcher, Echo, Echo]) -> None
     a.go.set()
     found = [future.result()[0] for future in futures]
     assert a.batches == [["first"], *([f"{place}"] * 2 for place in range(len(wishes)))]
+    assert [len(one.source) for one in found] == [0, 1, 1, 0] * 2
     assert [len(one.summaries) for one in found] == [1, 1, 2, 1] * 2
     assert [one.summaries[0].text.split("|")[0] for one in found] == ["a", "a", "a", "a faithful"] * 2
 
