@@ -96,6 +96,7 @@ class Searched:
             decoding.length_penalty,
             decoding.batch,
             unk=not self.model.settings.copy,  # a model that copies has a better way to write a word it does not know
+            repeatable=decoding.repeatable,
         )
         found = beam(self._decoders[decoding.faithful], sentences, settings, report)
         return [[h.words for h in hypotheses] or [np.zeros(0, np.int32)] for hypotheses in found]

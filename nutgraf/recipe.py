@@ -233,6 +233,7 @@ class Decoding:
     min_words: int = 1  # 0: the summaries' mean length, rounded; a text that is no longer than that may have less
     max_words: int = 20  # of a summary
     no_repeat: int = 3  # no n-gram of this length twice; 0: allowed
+    repeatable: int = 0  # words that a summary may say twice: so many of the most frequent ones (0: all)
     length_penalty: float = 1.0  # scores are divided by length ** this
     spoken: int = 0  # words that are said without being copied: so many of the most frequent ones (0: all)
     batch: int = 64  # texts at once
@@ -243,6 +244,7 @@ class Decoding:
             _check(getattr(self, name) >= 1, f"decoding.{name}: at least 1")
         _check(0 <= self.min_words <= self.max_words, "decoding.min_words: 0 (as the summaries) to max_words")
         _check(self.no_repeat >= 0, "decoding.no_repeat: 0 or more")
+        _check(self.repeatable == 0 or self.repeatable >= 10, "decoding.repeatable: 0 (all words), or 10 or more")
         _check(self.spoken == 0 or self.spoken >= 10, "decoding.spoken: 0 (all words), or 10 or more")
 
 

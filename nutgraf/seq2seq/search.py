@@ -65,7 +65,10 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Beam:
-    """Beam search; scores are divided by (words + 1) ** length_penalty."""
+    """Beam search; scores are divided by (words + 1) ** length_penalty.
+
+    No n-gram of `no_repeat` words comes twice; only the `repeatable` most frequent words do (0: anything may).
+    """
 
     beam: int
     min_words: int
@@ -74,6 +77,7 @@ class Beam:
     length_penalty: float
     batch: int
     unk: bool = True
+    repeatable: int = 0
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,7 @@ def _sample_batch(decoding: Decoding, n: int, settings: Sampling, generator: tor
         best, columns = scores.topk(min(settings.top_k, scores.shape[1]), dim=1)
         choice = torch.multinomial(best.softmax(1).cpu(), 1, generator=generator).to(columns.device)
         words = decoding.words(rows, columns.gather(1, choice)).squeeze(1).cpu()
-        said[:, length] = torch.where(words < len(SPECIALS) + settings.repeatable, PAD, words)
+        said[:, length] = _once(words, settings.repeatable, PAD)
         drawn[alive[~ended].numpy(), length] = words[~ended].numpy()
         ended |= (words == EOS) | (words == settings.stop)
         if ended.all():
@@ -126,6 +130,11 @@ def _sample_batch(decoding: Decoding, n: int, settings: Sampling, generator: tor
             decoding.select(stay)
             alive, words, ended, said = alive[stay], words[stay], ended[stay], said[stay]
     return [_cut(row) for row in drawn]
+
+
+def _once(words: Tensor, repeatable: int, other: int) -> Tensor:
+    """Return the words that may come only once, and `other` in the places of those that may come again."""
+    return torch.where(words < len(SPECIALS) + repeatable, other, words)
 
 
 def _among(words: Tensor, others: Tensor) -> Tensor:
@@ -152,7 +161,7 @@ def beam(decoder: Decoder, sources: Sequence[Ids], settings: Beam, report: Repor
     """Return the finished hypotheses of each source, best first: at least one, at most `beam`."""
     result: list[list[Hypothesis]] = [[] for _ in sources]
     batches, done = _by_length(sources, settings.batch), 0
-    most = 2 * settings.beam + (settings.max_words if settings.no_repeat else 0)
+    most = 2 * settings.beam + (settings.max_words if settings.no_repeat or settings.repeatable else 0)
 
     def find(number: int) -> list[list[Hypothesis]]:
         decoding = decoder.start([sources[i] for i in batches[number]], replace_unk=True, most=most)
@@ -213,14 +222,16 @@ class _BeamSearch:
         return self.scores.view(-1, 1) + best, columns, words
 
     def _banned(self) -> Tensor:
-        """Return (rows, places) the words that would complete an n-gram a second time, -1 where none."""
+        """Return (rows, places) the words that may not come next, -1 where none."""
+        none = torch.full((len(self.history), 0), -1)
+        said = _once(self.history, self.settings.repeatable, -1) if self.settings.repeatable else none
         n, length = self.settings.no_repeat, self.history.shape[1]
         if n == 0 or length < n:
-            return torch.full((len(self.history), 0), -1)
+            return said
         grams = self.history.unfold(1, n, 1)  # (rows, length - n + 1, n)
         last = self.history[:, length - n + 1 :]  # (rows, n - 1)
         same = (grams[:, :, :-1] == last[:, None, :]).all(2)
-        return torch.where(same, grams[:, :, -1], -1)
+        return torch.cat([said, torch.where(same, grams[:, :, -1], -1)], 1)
 
     def _advance(self, scores: Tensor, columns: Tensor, words: Tensor, length: int) -> tuple[Tensor, Tensor]:
         """Finish hypotheses that ended, keep each sentence's best others; return the rows to go on with."""

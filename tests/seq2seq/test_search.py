@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from nutgraf.seq2seq.search import Beam, Sampling, beam, sample
-from nutgraf.text.lexicon import EOS, UNK, Ids
+from nutgraf.text.lexicon import EOS, SPECIALS, UNK, Ids
 from tests.seq2seq.toys import TableDecoder, TableDecoding
 
 COLUMNS = 7  # PAD, EOS, UNK and four words
@@ -26,18 +26,23 @@ def brute_force(decoder: TableDecoder, source: Ids, settings: Beam) -> list[tupl
             grams = list(zip(*(sentence[i:] for i in range(settings.no_repeat)), strict=False))
             if settings.no_repeat and len(set(grams)) < len(grams):
                 continue
+            rare = [word for word in sentence if word >= len(SPECIALS) + settings.repeatable]
+            if settings.repeatable and len(set(rare)) < len(rare):
+                continue
             path = [EOS, *sentence, EOS]
             score = sum(float(table[a, b]) for a, b in itertools.pairwise(path))
             found.append((score / (length + 1) ** settings.length_penalty, list(sentence)))
     return sorted(found, reverse=True)
 
 
-@pytest.mark.parametrize("no_repeat", [0, 1, 2])
+@pytest.mark.parametrize(("no_repeat", "repeatable"), [(0, 0), (1, 0), (2, 0), (0, 2), (2, 3)])
 @pytest.mark.parametrize(("min_words", "unk"), [(0, True), (2, False)])
 @pytest.mark.parametrize("penalty", [0.0, 1.0])
-def test_a_wide_beam_equals_brute_force(no_repeat: int, min_words: int, unk: bool, penalty: float) -> None:
+def test_a_wide_beam_equals_brute_force(
+    no_repeat: int, repeatable: int, min_words: int, unk: bool, penalty: float
+) -> None:
     decoder = TableDecoder(COLUMNS)
-    settings = Beam(1000, min_words, 4, no_repeat, penalty, batch=2, unk=unk)
+    settings = Beam(1000, min_words, 4, no_repeat, penalty, batch=2, unk=unk, repeatable=repeatable)
     found = beam(decoder, SOURCES, settings)
     for source, hypotheses in zip(SOURCES, found, strict=True):
         expected = brute_force(decoder, source, settings)
