@@ -238,8 +238,8 @@ class Stages:
 
     def _seq2seq(self, task: Task) -> None:
         """f^{i+1}_{A->B} = S(D^i_{A'->B}): train the next model on artificial inputs and real outputs (Eq. 3)."""
-        data = self._training_set(task.step)
-        model = self._untrained(task).to(self.hardware.device)
+        data = self.training_set(task.step)
+        model = self.untrained(task.step, task.key).to(self.hardware.device)
         settings = trained_as(task.step, self.recipe.training, len(data.sources))
         history = learn(
             model,
@@ -254,7 +254,8 @@ class Stages:
         storage.save(model, task.folder)
         _save_history(history, task.folder)
 
-    def _training_set(self, step: Step) -> pairs.TrainingSet:
+    def training_set(self, step: Step) -> pairs.TrainingSet:
+        """Return what a seq2seq model learns from: artificial inputs with real outputs, or aligned pairs."""
         if ALIGNED in step.needs:
             folder = self.run.step_folder(ALIGNED)
             sides = [Corpus.open(folder, "texts"), Corpus.open(folder, "summaries")]
@@ -269,15 +270,15 @@ class Stages:
             0.0 if expands else self.recipe.training.told,
         )
 
-    def _untrained(self, task: Task) -> Seq2seq:
+    def untrained(self, step: Step, key: str) -> Seq2seq:
         """Return a model to train: a new one, or the one that it goes on from."""
-        if task.step.start:
-            return storage.load(self.run.step_folder(task.step.start), self.hardware.device)
+        if step.start:
+            return storage.load(self.run.step_folder(step.start), self.hardware.device)
         settings = self.recipe.seq2seq
-        sides = ("S", "F") if task.step.kind is Kind.EXPANDER else ("F", "S")
+        sides = ("S", "F") if step.kind is Kind.EXPANDER else ("F", "S")
         source, target = (self.vocabularies["joint" if settings.copy else side] for side in sides)
         vectors = self.vectors(JOINT, source), self.vectors(JOINT, target)
-        return Seq2seq(source, target, settings, *vectors, generator_of(task.key, "weights"))
+        return Seq2seq(source, target, settings, *vectors, generator_of(key, "weights"))
 
 
 def _save_history(history: Sequence[Point], folder: Path) -> None:

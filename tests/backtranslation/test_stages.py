@@ -25,7 +25,7 @@ def lists(corpus: Corpus | list[Ids]) -> list[list[int]]:
 def training_set(run: Run, name: str) -> tuple[list[list[int]], list[list[int]]]:
     stages = Stages(run, CPU)
     step = next(step for step in run.plan() if step.name == name)
-    data = stages._training_set(step)
+    data = stages.training_set(step)
     return lists(data.sources), lists(data.targets)
 
 

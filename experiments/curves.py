@@ -1,0 +1,151 @@
+"""How good a model of a finished run would be after how many minutes, had it been trained with other settings.
+
+    python experiments/curves.py train RUN VALID.tsv OUT.jsonl --step mu1-2 --minutes 3 "batch 32|training.batch=32" ...
+    python experiments/curves.py plot OUT.jsonl OUT.svg
+
+A trial is a name and settings as `nutgraf train --set` takes them; `start=mu1-2` trains on from that model, `start=`
+from none. Every trial has the same pairs, the same held-out ones and the same seed; time for scoring is not counted.
+LOG.md has what came of it. Validation pairs are read for the scores alone.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import torch
+import typer
+
+from nutgraf import recipe as recipes
+from nutgraf.backtranslation.hardware import Hardware
+from nutgraf.backtranslation.pairs import TrainingSet
+from nutgraf.backtranslation.plan import Kind, Step, trained_as
+from nutgraf.backtranslation.run import Run
+from nutgraf.backtranslation.stages import Stages
+from nutgraf.evaluation import evaluate
+from nutgraf.language import Language
+from nutgraf.models import Searched
+from nutgraf.progress import Progress
+from nutgraf.seq2seq.model import Seq2seq
+from nutgraf.seq2seq.pairs import learn
+from nutgraf.summarizer import Summarizer
+from nutgraf.text.reading import read_pairs
+from nutgraf.text.tokens import Tokenizer
+
+KEY = "curves"
+MARKS = 4  # scores a curve
+CALIBRATION = 12  # steps to find the speed by
+
+app = typer.Typer(add_completion=False)
+
+
+@dataclass
+class Scored:
+    """Scores a model now and then while it is trained, and keeps a clock that stands still meanwhile."""
+
+    model: Seq2seq
+    language: Language
+    pairs: list[tuple[str, str]]  # none: only the loss counts
+    marks: frozenset[int]
+    points: list[dict[str, float]] = field(default_factory=list)
+    waited: float = 0.0
+    started: float = field(default_factory=time.monotonic)
+
+    def __call__(self, progress: Progress) -> None:
+        """Hear of a step that is done."""
+        if progress.done not in self.marks:
+            return
+        now = time.monotonic()
+        point = {"step": progress.done, "seconds": round(now - self.started - self.waited, 1)}
+        self.points.append(point | (self._scores() if self.pairs else {}))
+        self.waited += time.monotonic() - now
+
+    def _scores(self) -> dict[str, float]:
+        self.model.eval()
+        language, tokens = self.language, Tokenizer(self.language.text.digits)
+        searched = Searched(self.model, language.decoding.spoken, torch.zeros(len(self.model.target), dtype=torch.bool))
+        summarizer = Summarizer(KEY, searched, language.lexicon, language.text, language.decoding)
+        texts, references = zip(*self.pairs, strict=True)
+        sources, scored_by = ([" ".join(tokens.words(line)) for line in side] for side in (texts, references))
+        row = evaluate(KEY, [" ".join(words) for words in summarizer.words(texts)], sources, scored_by, seed=0)
+        self.model.train()
+        return {"r1": row.r1.mean, "r2": row.r2.mean, "rl": row.rl.mean, "low": row.rl.low, "high": row.rl.high}
+
+
+@app.command()
+def train(
+    run: Path,
+    valid: Path,
+    out: Path,
+    trials: list[str],
+    step: Annotated[str, typer.Option(help="The model of the run to train again.")] = "mu1-2",
+    minutes: Annotated[float, typer.Option(help="For each trial.")] = 3.0,
+    steps: Annotated[int, typer.Option(help="Instead of minutes.")] = 0,
+    pairs: Annotated[int, typer.Option(help="Validation pairs to score.")] = 500,
+) -> None:
+    """Train each trial and append a line a trial to OUT.jsonl."""
+    hardware = Hardware.of("cpu", 2)
+    hardware.use()
+    opened = Run.open(run)
+    planned = next(one for one in opened.plan() if one.name == step)
+    data = Stages(opened, hardware).training_set(planned)
+    language = Language.of(opened)
+    scored = read_pairs(str(valid), pairs) if planned.kind is Kind.SUMMARIZER else []
+    for trial in trials:
+        name, _, values = trial.partition("|")
+        settings = [value for value in values.split(",") if value and not value.startswith("start=")]
+        starts = [value.removeprefix("start=") for value in values.split(",") if value.startswith("start=")]
+        tried = replace(planned, start=starts[0]) if starts else planned
+        recipe = recipes.override(opened.recipe, settings)
+        stages = Stages(replace(opened, recipe=recipe), hardware)
+        count = steps or _steps_in(60 * minutes, stages, tried, data)
+        model, training = _untrained(stages, tried, count, len(data.sources))
+        watch = Scored(model, language, scored, frozenset(round(count * n / MARKS) - 1 for n in range(1, MARKS + 1)))
+        history = learn(model, data.sources, data.targets, training, count, KEY, None, watch)
+        line = {"name": name, "step": step, "settings": values, "steps": count, "points": watch.points}
+        line["held_out"] = next(point.held_out for point in history if point.held_out is not None)
+        with out.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        typer.echo(json.dumps(line))
+
+
+def _untrained(stages: Stages, step: Step, count: int, examples: int) -> tuple[Seq2seq, recipes.Training]:
+    model = stages.untrained(step, KEY)
+    settings = trained_as(step, stages.recipe.training, examples)
+    return model, replace(settings, steps=count, validate_every=count)
+
+
+def _steps_in(seconds: float, stages: Stages, step: Step, data: TrainingSet) -> int:
+    """Return how many steps that time is enough for, by a short trial."""
+    model, settings = _untrained(stages, step, 2 * CALIBRATION, len(data.sources))
+    ticks: list[float] = []
+    tick = lambda _: ticks.append(time.monotonic())  # noqa: E731
+    learn(model, data.sources, data.targets, settings, 2 * CALIBRATION, KEY, None, tick)
+    return max(MARKS, round(seconds * CALIBRATION / (ticks[-2] - ticks[-2 - CALIBRATION])))
+
+
+@app.command()
+def plot(curves: Path, out: Path) -> None:
+    """Draw R-L by minutes: a panel for each model of the run that was trained again."""
+    from matplotlib.figure import Figure
+
+    lines: list[dict[str, Any]] = [json.loads(line) for line in curves.read_text("utf-8").splitlines()]
+    lines = [line for line in lines if "rl" in line["points"][0]]
+    steps = list(dict.fromkeys(line["step"] for line in lines))
+    figure = Figure(figsize=(5.5 * len(steps), 4.5), layout="constrained")
+    for axes, step in zip(figure.subplots(1, len(steps), squeeze=False)[0], steps, strict=True):
+        for number, line in enumerate(one for one in lines if one["step"] == step):
+            minutes = [point["seconds"] / 60 for point in line["points"]]
+            style = ("-", "--", ":")[number // 10 % 3]
+            axes.plot(minutes, [point["rl"] for point in line["points"]], style, marker="o", ms=3, label=line["name"])
+        axes.set(title=step, xlabel="minutes of training, two cores", ylabel="ROUGE-L on validation pairs")
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize=8)
+    figure.savefig(out)
+
+
+if __name__ == "__main__":
+    app()
