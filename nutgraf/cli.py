@@ -182,7 +182,7 @@ def evaluate(
     folder: RunFolder,
     pairs: Annotated[str, typer.Option(help="Lines of a text, a tab and its summary; plain, .gz or .xz.")],
     models: Annotated[list[str] | None, typer.Option(help="Only this summarizer (repeatable).")] = None,
-    limit: Annotated[int, typer.Option(help="Only so many pairs; 0: all.")] = 0,
+    limit: Annotated[int, typer.Option(min=0, help="Only so many pairs; 0: all.")] = 0,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     tensorboard: TensorBoard = False,
     device: Device = "cpu",
@@ -213,6 +213,7 @@ def evaluate(
 
 def _evaluated(folder: Path, pairs: str, models: list[str], limit: int, device: str, threads: int) -> list[Row]:
     from nutgraf.backtranslation.hardware import Hardware
+    from nutgraf.backtranslation.inputs import spooled
     from nutgraf.backtranslation.run import Run
     from nutgraf.display import Display
     from nutgraf.progress import Progress, Report
@@ -221,7 +222,7 @@ def _evaluated(folder: Path, pairs: str, models: list[str], limit: int, device: 
 
     hardware = Hardware.of(device, threads)
     hardware.use()
-    with err.status("") as shown:
+    with spooled(pairs) as files, err.status("") as shown:
 
         def watch(name: str) -> Report:
             shown.update(f"{name} ...")
@@ -231,7 +232,7 @@ def _evaluated(folder: Path, pairs: str, models: list[str], limit: int, device: 
 
             return report
 
-        rows = evaluate_run(Run.open(folder), pairs, hardware, models, limit, watch)
+        rows = evaluate_run(Run.open(folder), str(files[0]), hardware, models, limit, watch)
     try_report(folder, Display(err).warn)
     return rows
 
@@ -254,7 +255,7 @@ def summarize(
 ) -> None:
     """Summarize texts: one summary a line, an empty line for a blank one.
 
-    With `--explain`, words that are not in the text stand in [brackets], names and numbers that are not in [brackets?].
+    With `--explain`, a word that is not in the text is shown as [word], a name or number that is not as [word?].
 
     Example: `nutgraf summarize --model run/ --max-words 10 < articles.txt`
     """
@@ -313,10 +314,10 @@ def serve(
     max_texts: Annotated[int, typer.Option(min=1, help="Texts of a request.")] = 64,
     max_text_words: Annotated[int, typer.Option(min=1, help="Words of a text.")] = 2000,
     max_queue: Annotated[int, typer.Option(min=1, help="Texts that may wait.")] = 1024,
-    timeout: Annotated[float, typer.Option(min=0.001, help="Seconds for a request.")] = 30.0,
+    timeout: Annotated[float, typer.Option(min=0.001, max=3600, help="Seconds for a request.")] = 30.0,
     batch: Annotated[int, typer.Option(min=1, help="Texts that are summarized together.")] = 32,
     wait_ms: Annotated[
-        float, typer.Option(min=0, help="Milliseconds without a new request after which a batch leaves.")
+        float, typer.Option(min=0, help="Milliseconds to wait for a further request before a batch is computed.")
     ] = 5.0,
     device: Device = "cpu",
     threads: Threads = 0,

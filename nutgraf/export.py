@@ -112,8 +112,6 @@ def _fill(folder: Path, run: Run, names: Sequence[str], weights: str) -> None:
         model.source, model.target = (_renumbered(vocab, kept) for vocab in (model.source, model.target))
         (folder / name).mkdir()
         storage.save(model, folder / name, PACKS[weights])
-        # safetensors lets nobody else read its file, but a server has a user of its own.
-        (folder / name / storage.WEIGHTS).chmod((folder / name / storage.MEANING).stat().st_mode)
     Language.of(run).only(kept).save(folder)
     table = {"format": FORMAT, "models": names, "weights": weights}
     (folder / EXPORT).write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")

@@ -132,7 +132,7 @@ class Dbae:
 class Mu1:
     """First-order word moments matching."""
 
-    eta: float | str = 0.3  # words with a probability above this are kept, or "auto"
+    eta: float | str = 0.3  # words with at least this probability are kept, or "auto"
     words: int = 12  # N, the most words of a summary
     width: int = 256  # of the encoder
     steps: int = 5_000  # of training
@@ -209,7 +209,7 @@ class Generation:
     max_summary_words: int = 12  # of an artificial summary
     batch: int = 256  # sentences at once
     chunk: int = 4_096  # sentences a file: what a kill can cost
-    limit: int = 0  # at most so many sentences of the real corpus a chain, others for each (0: all)
+    limit: int = 0  # at most so many real sentences for each chain, different ones where there are enough (0: all)
     spoken: int = 0  # words that are said without being copied: so many of the most frequent ones (0: all)
     repeatable: int = 0  # words that an artificial text may say twice: so many of the most frequent ones (0: all)
 

@@ -29,6 +29,7 @@ from nutgraf.progress import Report, silent
 from nutgraf.seq2seq.storage import load as load_seq2seq
 from nutgraf.text.casing import Casing, Writer
 from nutgraf.text.lexicon import SPECIALS, UNK, Ids, Lexicon
+from nutgraf.text.reading import cleaned
 from nutgraf.text.tokens import Tokenizer, detokenize, is_digit, sentences
 
 MORE = 8  # searches for a number of words: so many marks a summary may have, but for one
@@ -151,6 +152,7 @@ class Summarizer:
     @classmethod
     def of(cls, run: Run | Export, name: str, device: torch.device, language: Language | None = None) -> Summarizer:
         """Load one summarizer of an open run or export; several of one run may share its `language`."""
+        check_done(run, name)
         folder = run.folder / name if isinstance(run, Export) else run.intact(name)
         language = language or language_of(run)
         model: Model
@@ -181,6 +183,7 @@ class Summarizer:
         Of a text that is longer than the model reads, the first sentences count. `faithful` output has no name and no
         number that is not in the text.
         """
+        texts = _read_as_files_are(texts)
         summaries = self.words(texts, max_words, min_words, faithful, report)
         return [self._write(words, text) for words, text in zip(summaries, texts, strict=True)]
 
@@ -193,7 +196,7 @@ class Summarizer:
         report: Report = silent,
     ) -> list[list[str]]:
         """Summarize raw texts, as lower-case words: what is scored."""
-        codec, _, found = self._found(texts, Wishes(max_words, min_words, faithful), report)
+        codec, _, found = self._found(_read_as_files_are(texts), Wishes(max_words, min_words, faithful), report)
         return [codec.decode(summaries)[0] if summaries else [] for summaries in found]
 
     def explain(
@@ -207,6 +210,7 @@ class Summarizer:
         """Summarize raw texts, up to `n_best` summaries each, and say what every word rests on."""
         if n_best < 1:
             raise InputError(f"n_best {n_best}: expected 1 or more")
+        texts = _read_as_files_are(texts)
         codec, sentences, found = self._found(texts, Wishes(max_words, min_words, faithful, n_best), silent)
         return [
             Explained(
@@ -225,8 +229,6 @@ class Summarizer:
 
     def _found(self, texts: Sequence[str], wishes: Wishes, report: Report) -> tuple[Codec, list[Ids], list[list[Ids]]]:
         """Return the texts as ids and the best summaries of each; a blank text has none."""
-        if isinstance(texts, str):
-            raise TypeError("expected a list of texts, not one string: write [text]")
         decoding = self._settings(wishes)
         codec = Codec(self._lexicon, self._text.digits)
         encoded = [codec.encode(self._read(text), self._text.max_text_words) for text in texts]
@@ -322,6 +324,13 @@ class Summarizer:
         return replace(self.decoding, max_words=most, min_words=least, faithful=faithful)
 
 
+def _read_as_files_are(texts: Sequence[str]) -> list[str]:
+    """Clean texts that did not come from a file of lines."""
+    if isinstance(texts, str):
+        raise TypeError("expected a list of texts, not one string: write [text]")
+    return [cleaned(text) for text in texts]
+
+
 def _is_fact(word: str, casing: Casing) -> bool:
     """Whether a word, as models see it, is a name or a number: what must not be made up."""
     return any(map(is_digit, word)) or casing.is_name(word)
@@ -343,10 +352,15 @@ def located(path: Path, name: str | None) -> tuple[Run | Export, str]:
     name = name or best(run.summarizers()) or (run.names[0] if isinstance(run, Export) else None)
     if name is None:
         raise RunError(f"{path}: no summarizer is done yet. See `nutgraf status {path}`")
+    check_done(run, name)
+    return run, name
+
+
+def check_done(run: Run | Export, name: str) -> None:
+    """Raise an error where there is no such summarizer, or not yet."""
     if name not in run.summarizers():
         done = ", ".join(run.summarizers()) or "none yet"
-        raise RunError(f"{path}: no summarizer {name} that is done. There are: {done}")
-    return run, name
+        raise RunError(f"{run.folder}: no summarizer {name} that is done. There are: {done}")
 
 
 def _opens(folder: Path) -> bool:

@@ -15,10 +15,9 @@ from nutgraf.backtranslation.inputs import read_source
 from nutgraf.backtranslation.manifest import write_atomically
 from nutgraf.backtranslation.plan import SUPERVISED
 from nutgraf.backtranslation.run import Run
-from nutgraf.errors import RunError
 from nutgraf.evaluation import Row, evaluate
 from nutgraf.progress import Progress, Report, silent
-from nutgraf.summarizer import Summarizer
+from nutgraf.summarizer import Summarizer, check_done
 from nutgraf.text.reading import read_pairs
 from nutgraf.text.tokens import Tokenizer
 
@@ -44,10 +43,10 @@ def evaluate_run(
 ) -> list[Row]:
     """Score Lead-8, Lead-12 and the summarizers of a run, or some of them; write rows and outputs into the run."""
     names = _chosen(run, models)
-    pairs = read_pairs(pairs_path, limit)
-    texts, references = [text for text, _ in pairs], [summary for _, summary in pairs]
-    tokenizer = Tokenizer(run.recipe.text.digits)
-    sources = [" ".join(tokenizer.words(text)) for text in texts]
+    source = read_source(pairs_path, limit)
+    texts, summaries = zip(*read_pairs(pairs_path, limit), strict=True)
+    tokenizer = Tokenizer(run.recipe.text.digits)  # what is compared must be split, and its digits mapped, alike
+    inputs, references = ([" ".join(tokenizer.words(line)) for line in side] for side in (texts, summaries))
     folder = run.folder / "evaluation" / _stem(pairs_path)
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
@@ -57,20 +56,16 @@ def evaluate_run(
         outputs = [" ".join(words) for words in summarizer.words(texts, report=report)]
         report(Progress(len(texts), len(texts), "sentences"))
         (folder / f"{name}.txt").write_text("".join(f"{output}\n" for output in outputs), encoding="utf-8")
-        rows.append(evaluate(name, outputs, sources, references, SEED, aligned_pairs(run, name)))
-    table = {"pairs": asdict(read_source(pairs_path, limit)), "rows": [asdict(row) for row in rows]}
+        rows.append(evaluate(name, outputs, inputs, references, SEED, aligned_pairs(run, name)))
+    table = {"pairs": asdict(source), "rows": [asdict(row) for row in rows]}
     write_atomically(folder.with_name(f"{folder.name}.json"), json.dumps(table, indent=1).encode())
     return rows
 
 
 def _chosen(run: Run, models: Sequence[str]) -> list[str]:
-    done = run.summarizers()
     for name in models:
-        if name not in done:
-            raise RunError(
-                f"{run.folder}: no summarizer {name} that is done. There are: {', '.join(done) or 'none yet'}"
-            )
-    return [name for name in done if not models or name in models]
+        check_done(run, name)
+    return [name for name in run.summarizers() if not models or name in models]
 
 
 def _loaded(run: Run, name: str, hardware: Hardware) -> Summarizer:
@@ -90,4 +85,7 @@ def aligned_pairs(run: Run, name: str) -> int:
 
 def _stem(path: str) -> str:
     """Return the name of a file without its endings: test for data/test.tsv.xz."""
-    return Path(path).name.split(".")[0] or "pairs"
+    name = Path(path).name
+    for ending in (".gz", ".xz", ".tsv", ".txt"):
+        name = name.removesuffix(ending)
+    return name or "pairs"

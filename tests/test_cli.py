@@ -81,7 +81,7 @@ def test_the_plan_is_printed_and_nothing_is_run(corpus: Corpus, tmp_path: Path, 
     assert "estimate" in printed
     assert train(corpus, tmp_path / "run", "--plan", "--json", "--only", "mu1-0") == 0
     steps = json.loads(capsys.readouterr().out)
-    assert [step["step"] for step in steps] == ["text", "embeddings", "mu1-0"]
+    assert [step["step"] for step in steps] == ["text", "casing", "embeddings", "mu1-0"]
     assert all(step["estimated_seconds"] >= 0 for step in steps)
     assert not (tmp_path / "run").exists()
 

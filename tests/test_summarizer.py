@@ -151,6 +151,13 @@ def test_the_longest_summary_holds_exactly() -> None:
         summarizer("x")
 
 
+def test_texts_are_cleaned_as_lines_of_a_file_are(finished: Run, corpus: Corpus) -> None:
+    text, summarizer = read_pairs(corpus.pairs)[0][0], Summarizer.load(finished.folder, "all-2")
+    dirty = text.replace("e", "\u00ade").replace(" ", "\n\u200b\x07")
+    assert summarizer([dirty]) == summarizer([text])
+    assert summarizer.explain([dirty]) == summarizer.explain([text])
+
+
 @pytest.mark.parametrize("name", ["pr-thr-0", "dbae-0", "mu1-0", "mu1-2", "all-2"])
 def test_every_summarizer_of_a_run_writes_strings(finished: Run, corpus: Corpus, name: str) -> None:
     texts = [text for text, _ in read_pairs(corpus.pairs)]

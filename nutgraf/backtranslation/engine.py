@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
+from threading import Event as Signal
 from threading import Lock, Thread
 
 from nutgraf.backtranslation import cost, manifest
@@ -27,6 +29,7 @@ from nutgraf.progress import Progress
 PROGRESS = "progress.json"  # for `nutgraf status`, while a process is training
 SPENT = "seconds"  # in the work folder: the seconds spent on the step so far
 _WRITTEN_EVERY = 5.0  # seconds
+_CUT_SHORT = re.compile(r"\d+ requested and \d+ written")  # numpy's way to say that the disk is full
 ONE_THREAD = (Kind.CASING, Kind.EMBEDDINGS)  # steps that use one, however many there are: they go side by side
 
 
@@ -73,6 +76,7 @@ class Engine:
         self.keys = run.keys(self.steps)
         self.digests: dict[str, str] = {}  # of what the steps that are done have made
         self.telling = Lock()
+        self.stopping = Signal()  # the user interrupted: steps that are done side by side are to end
         self.clock = _Clock(
             cost.estimate(self.steps, run.recipe, cost.Sizes.of(run.inputs, run.recipe), hardware.threads)
         )
@@ -130,12 +134,17 @@ class Engine:
                 except BaseException as error:
                     errors.append(error)
 
-        # An interrupt must not wait for them: what they leave undone is done again.
         threads = [Thread(target=work, daemon=True) for _ in range(min(self.stages.hardware.threads, len(notes)))]
         for thread in threads:
             thread.start()
-        for thread in threads:
-            thread.join()
+        try:
+            for thread in threads:
+                thread.join()
+        except BaseException:  # an interrupt: nobody may write to the folder when it is no longer locked
+            self.stopping.set()
+            for thread in threads:
+                thread.join()
+            raise
         if errors:
             raise errors[0]
 
@@ -155,7 +164,7 @@ class Engine:
         folder = self.run.step_folder(step.name)
         inputs = {name: self.digests[name] for name in step.needs}
         try:
-            work = manifest.begin(folder, self.keys[step.name])
+            work = manifest.begin(folder, self.keys[step.name], inputs)
             watch = _Watch(self, step, work)
             self.stages.make(Task(step, folder, work, self.keys[step.name], watch.report))
             record = manifest.finish(folder, self.keys[step.name], inputs, watch.earlier + watch.seconds)
@@ -187,6 +196,10 @@ class Engine:
             self.listener(event)
 
 
+class _StoppedError(Exception):
+    """The user interrupted."""
+
+
 class _Watch:
     """Turns the progress of one step into events."""
 
@@ -205,6 +218,8 @@ class _Watch:
 
     def report(self, progress: Progress) -> None:
         """Pass progress on, with throughput and time left."""
+        if self.engine.stopping.is_set():
+            raise _StoppedError
         now = time.monotonic()
         # A step may have phases, each with its own count; what a killed run had done counts for nothing here.
         if self.first is None or self.first[1:] != (progress.total, progress.unit) or progress.done < self.first[0]:
@@ -262,10 +277,13 @@ class _Clock:
 def _seconds_before(work: Path) -> float:
     """Return what processes that were killed had spent on the step."""
     path = work / SPENT
-    return float(path.read_text("utf-8") or 0) if path.exists() else 0.0
+    try:
+        return float(path.read_text("utf-8"))
+    except (OSError, ValueError):  # none were killed, or the last one while it wrote this
+        return 0.0
 
 
 def _disk_full(error: BaseException) -> bool:
     """Whether an error, from Python or from a library, says that the disk is full."""
     full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return full or "No space left on device" in str(error)
+    return full or "No space left on device" in str(error) or _CUT_SHORT.search(str(error)) is not None

@@ -24,6 +24,8 @@ class Hardware:
             wanted = torch.device(device)
         except RuntimeError as error:
             raise RunError(f"--device {device}: no such kind of device; expected cpu, cuda or cuda:0") from error
+        if wanted.type not in ("cpu", "cuda"):
+            raise RunError(f"--device {device}: expected cpu, cuda or cuda:0")
         if wanted.type == "cuda" and (wanted.index or 0) >= torch.cuda.device_count():
             raise RunError(f"--device {device}: this machine has {torch.cuda.device_count()} CUDA devices. Try cpu")
         if threads < 0:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nutgraf.errors import InputError
-from nutgraf.text.reading import check_unaligned, read_lines, read_pairs
+from nutgraf.text.reading import check_unaligned, read_lines, read_pairs, standard_input
 
 STDIN = "-"
 
@@ -79,14 +78,29 @@ def _pairs(path: str | None) -> Source | None:
 
 @contextmanager
 def spooled(*paths: str | None) -> Iterator[list[str | None]]:
-    """Copy standard input, named `-`, to a temporary file: it is read more than once."""
+    """Copy standard input, named `-`, and pipes to temporary files: they are read more than once."""
     if paths.count(STDIN) > 1:
         raise InputError("standard input (-) can be given for one file only")
-    if STDIN not in paths:
-        yield list(paths)
-        return
     with tempfile.TemporaryDirectory(prefix="nutgraf-") as folder:
-        copy = Path(folder) / "stdin.txt"
-        with copy.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        yield [str(copy) if path == STDIN else path for path in paths]
+        yield [_spooled(path, Path(folder) / f"{number}") if path else None for number, path in enumerate(paths)]
+
+
+def _spooled(path: str, folder: Path) -> str:
+    if path != STDIN and not _is_pipe(path):
+        return path
+    folder.mkdir()
+    copy = folder / ("stdin.txt" if path == STDIN else Path(path).name)
+    with copy.open("wb") as file:
+        if path == STDIN:
+            shutil.copyfileobj(standard_input(), file)
+        else:
+            with Path(path).open("rb") as pipe:
+                shutil.copyfileobj(pipe, file)
+    return str(copy)
+
+
+def _is_pipe(path: str) -> bool:
+    try:
+        return Path(path).is_fifo()
+    except OSError:
+        return False

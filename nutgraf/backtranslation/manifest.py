@@ -79,14 +79,17 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def begin(folder: Path, key: str) -> Path:
-    """Make the folder ready for a step and return its work folder: what an interrupted run with this key left there."""
+def begin(folder: Path, key: str, inputs: Mapping[str, str]) -> Path:
+    """Make the folder ready for a step and return its work folder.
+
+    It holds what an interrupted run with this key, and with inputs of these digests, left there.
+    """
     work = folder / WORK
-    mark = work / "key"
-    if not (mark.is_file() and mark.read_text("utf-8") == key):
+    mark, asked = work / "key", json.dumps([key, dict(inputs)], sort_keys=True).encode()
+    if not (mark.is_file() and mark.read_bytes() == asked):
         shutil.rmtree(folder, ignore_errors=True)
         work.mkdir(parents=True)
-        write_atomically(mark, key.encode())
+        write_atomically(mark, asked)
     for path in folder.iterdir():
         if path != work:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -105,6 +108,8 @@ def finish(folder: Path, key: str, inputs: Mapping[str, str], seconds: float) ->
     manifest = Manifest(folder.name, key, round(seconds, 1), files, dict(inputs), versions)
     flush(folder)
     write_atomically(folder / MANIFEST, json.dumps(asdict(manifest), indent=1).encode())
+    for name in files:  # safetensors lets nobody else read its files, but a server has a user of its own
+        (folder / name).chmod((folder / MANIFEST).stat().st_mode)
     shutil.rmtree(folder / WORK, ignore_errors=True)
     return manifest
 

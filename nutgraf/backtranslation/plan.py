@@ -189,7 +189,7 @@ def training_steps(step: Step, settings: recipe.Training) -> int:
 
 
 def needed(steps: Sequence[Step], names: Sequence[str]) -> tuple[Step, ...]:
-    """Return the named steps and all that they need, in the plan's order."""
+    """Return the named steps and all that they need, in the plan's order; a summarizer needs the casing, too."""
     known = {step.name: step for step in steps}
     wanted: set[str] = set()
     waiting = list(names)
@@ -199,4 +199,6 @@ def needed(steps: Sequence[Step], names: Sequence[str]) -> tuple[Step, ...]:
             raise RunError(f"step {name}: not in this plan. Its steps: {', '.join(known)}")
         wanted.add(name)
         waiting += known[name].needs
+    if any(known[name].kind in (Kind.INITIALIZER, Kind.SUMMARIZER) for name in names):
+        wanted.add(CASING)
     return tuple(step for step in steps if step.name in wanted)

@@ -29,6 +29,7 @@ from nutgraf.errors import RunError
 
 FORMAT = 1
 RUN, RECIPE, STEPS, LOCK = "run.json", "recipe.toml", "steps", ".lock"
+_FIRST = (LOCK, RECIPE, *(f".{name}.partial" for name in (RECIPE, RUN)))  # what a kill in a run's first moment leaves
 
 # Raised when the code of a kind of step changes what it makes.
 VERSIONS = dict.fromkeys(Kind, 1)
@@ -72,7 +73,9 @@ class Run:
             )
             stored = recipes.parse((folder / RECIPE).read_text("utf-8"), str(folder / RECIPE))
             return cls(folder, stored, inputs, tuple(table["aligned_limits"]))
-        except FileNotFoundError:
+        except FileNotFoundError as error:
+            if Path(error.filename).name == RECIPE:
+                raise RunError(f"{error.filename}: missing. Put it back, or train into another folder") from error
             there = "is no run folder" if folder.exists() else "does not exist"
             raise RunError(f"{folder}: {there} (no {RUN}). `nutgraf train --out {folder}` makes one") from None
         except (ValueError, KeyError, TypeError) as error:
@@ -171,7 +174,7 @@ def claimed(folder: Path) -> Iterator[None]:
     """
     if folder.exists() and not folder.is_dir():
         raise RunError(f"--out {folder}: a file. Name a folder that does not exist yet")
-    if folder.exists() and not (folder / RUN).exists() and any(path.name != LOCK for path in folder.iterdir()):
+    if folder.exists() and not (folder / RUN).exists() and any(path.name not in _FIRST for path in folder.iterdir()):
         raise RunError(f"--out {folder}: not empty and no run folder. Name a folder that does not exist yet")
     folder.mkdir(parents=True, exist_ok=True)
     with _lock(folder):

@@ -17,10 +17,11 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from nutgraf.errors import NutgrafError
 from nutgraf.progress import Progress, Report
 from nutgraf.randomness import seed_of
 
@@ -166,7 +167,7 @@ class _Descent:
         self.step += 1
         number = float(value.detach())
         if not np.isfinite(number):
-            raise FloatingPointError(f"the loss became {number} at step {self.step}; try a lower learning rate")
+            raise NutgrafError(f"the loss became {number} at step {self.step}; try a lower learning rate")
         return number
 
     def record(self, held_out: float | None, seconds: float) -> None:
@@ -210,9 +211,12 @@ class _Descent:
     def restore(self, path: Path) -> None:
         if not path.exists():
             return
-        with safe_open(path, framework="pt") as file:
-            position = json.loads(file.metadata()["position"])
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        try:
+            with safe_open(path, framework="pt") as file:
+                position = json.loads(file.metadata()["position"])
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        except (SafetensorError, ValueError, KeyError, TypeError):  # damaged: from the beginning, then
+            return
         state: dict[int, dict[str, Tensor]] = {}
         for name, tensor in tensors.items():
             if name.startswith("adam."):

@@ -55,7 +55,7 @@ class Batcher:
         self._line: deque[Job] = deque()
         self._changed = Condition()
         self._closing = False
-        self._thread = Thread(target=self._work, name="nutgraf models")
+        self._thread = Thread(target=self._work, name="nutgraf models", daemon=True)
         self._thread.start()
 
     @property

@@ -46,9 +46,11 @@ def train_embeddings(
         workers=1,
     )
     model.build_vocab(corpus_iterable=sentences)
+    sentences.check()
     if not model.wv.key_to_index:
         return np.zeros((len(ids), width), dtype=np.float32)
     model.train(corpus_iterable=sentences, total_examples=len(sentences), epochs=settings.epochs)
+    sentences.check()
     return _vectors(model, lexicon, ids, width)
 
 
@@ -62,7 +64,11 @@ def _vectors(model: FastText, lexicon: Lexicon, ids: Ids, width: int) -> NDArray
 
 
 class _Sentences:
-    """The corpora as lists of words, again at each epoch; the first time is the count of the words."""
+    """The corpora as lists of words, again at each epoch; the first time is the count of the words.
+
+    gensim reads them in a thread of its own and waits for ever if that thread fails. So an error of the report, a full
+    disk or an interrupt, ends the sentences, and is raised by `check`.
+    """
 
     def __init__(self, corpora: Sequence[Corpus], lexicon: Lexicon, limit: int, epochs: int, report: Report):
         self.corpora = corpora
@@ -71,6 +77,12 @@ class _Sentences:
         self.total = len(self) * (epochs + 1)
         self.done = 0
         self.report = report
+        self.error: BaseException | None = None
+
+    def check(self) -> None:
+        """Raise what ended the sentences before their end."""
+        if self.error is not None:
+            raise self.error
 
     def __len__(self) -> int:
         return sum(min(len(corpus), self.limit or len(corpus)) for corpus in self.corpora)
@@ -79,6 +91,14 @@ class _Sentences:
         for corpus in self.corpora:
             for sentence in islice(corpus, self.limit or None):
                 if self.done % _OFTEN == 0:
-                    self.report(Progress(self.done, self.total, "sentences"))
+                    self._tell()
+                if self.error is not None:
+                    return
                 self.done += 1
                 yield [self.words[i] for i in sentence.tolist()]
+
+    def _tell(self) -> None:
+        try:
+            self.report(Progress(self.done, self.total, "sentences"))
+        except BaseException as error:
+            self.error = error

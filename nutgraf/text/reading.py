@@ -37,7 +37,7 @@ def read_lines(path: str, limit: int = 0) -> Iterator[str]:
 def read_every_line(path: str) -> Iterator[str]:
     """Yield all lines, blank ones too, as empty strings: for work that gives one line for each."""
     _check_file(path)
-    return (_cleaned(line).strip() for line in _decoded(path))
+    return (cleaned(line).strip() for line in _decoded(path))
 
 
 def read_pairs(path: str, limit: int = 0) -> list[tuple[str, str]]:
@@ -87,7 +87,7 @@ def _aligned(texts: str, summaries: str) -> bool:
 
 
 def _pair(path: str, number: int, line: str) -> tuple[str, str]:
-    columns = [_cleaned(column).strip() for column in line.strip("\r\n").split("\t")]
+    columns = [cleaned(column).strip() for column in line.strip("\r\n").split("\t")]
     if len(columns) != 2 or not all(columns):
         what = f"{len(columns)} columns" if len(columns) != 2 else "an empty column"
         raise InputError(f"{_name(path)}, line {number}: {what}; expected a text, one tab and its summary")
@@ -98,7 +98,7 @@ def _filled(path: str) -> Iterator[str]:
     """Yield the lines that are not blank, cleaned; there must be one."""
     empty = True
     for line in _decoded(path):
-        line = _cleaned(line).strip()
+        line = cleaned(line).strip()
         if line:
             empty = False
             yield line
@@ -106,7 +106,8 @@ def _filled(path: str) -> Iterator[str]:
         raise InputError(f"{_name(path)}: empty, or blank lines only; expected one sequence a line")
 
 
-def _cleaned(line: str) -> str:
+def cleaned(line: str) -> str:
+    """Turn control characters and unusual blanks into plain blanks, and leave out what cannot be seen."""
     if line.isprintable():
         return line
     return "".join(
@@ -152,7 +153,11 @@ def _check_unpacked(path: str, raw: bytes) -> None:
 def _check_file(path: str) -> None:
     if path == STDIN:
         return
-    if not Path(path).exists():
+    try:
+        known = Path(path).exists()
+    except OSError as error:  # too long for a name, for one
+        raise InputError(f"{path[:80]}: cannot be a file: {error.strerror}") from error
+    if not known:
         raise InputError(f"{path}: no such file (from {Path.cwd()})")
     if Path(path).is_dir():
         raise InputError(f"{path}: a directory; expected a text file, plain, .gz or .xz")
@@ -162,7 +167,7 @@ def _check_file(path: str) -> None:
 def _opened(path: str) -> Iterator[BinaryIO]:
     """Open a file for bytes; standard input stays open."""
     if path == STDIN:
-        yield sys.stdin.buffer
+        yield standard_input()
         return
     openers: dict[str, Callable[[str, str], object]] = {".gz": gzip.open, ".xz": lzma.open}
     try:
@@ -171,6 +176,13 @@ def _opened(path: str) -> Iterator[BinaryIO]:
         raise InputError(f"{path}: cannot be opened: {error.strerror}") from error
     with stream:
         yield stream
+
+
+def standard_input() -> BinaryIO:
+    """Return standard input, for bytes."""
+    if sys.stdin is None:  # a shell's <&-
+        raise InputError("standard input is closed: give a file, or send text through a pipe")
+    return sys.stdin.buffer
 
 
 @contextmanager

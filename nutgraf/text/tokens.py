@@ -113,7 +113,9 @@ def _split(piece: str, keep_full_stop: bool) -> list[str]:
         opening.append(_opened(mark.group()))
         piece = piece[mark.end() :]
     closing: list[str] = []
-    while mark := _CLOSING.search(piece):
+    while mark := _CLOSING.search(
+        piece, max(0, len(piece.rstrip(".")) - 2)
+    ):  # the last few letters: a piece may be long
         # A comma after a full stop means that the stop belongs to an abbreviation.
         if mark.group() == "." and (keep_full_stop or (closing and closing[-1] in _GOES_ON)):
             break

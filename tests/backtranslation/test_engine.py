@@ -2,9 +2,11 @@ import errno
 import json
 import os
 import shutil
+import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, active_count
 
 import pytest
 import torch
@@ -13,6 +15,7 @@ from nutgraf.backtranslation.engine import Event, Listener, State, unheard
 from nutgraf.backtranslation.run import Run
 from nutgraf.backtranslation.stages import Stages, Task
 from nutgraf.errors import RunError
+from nutgraf.progress import Progress
 from tests.tiny import Corpus, checksums, told, train_tiny, untold
 
 
@@ -67,14 +70,17 @@ def test_what_depends_on_a_step_that_came_out_differently_is_redone(corpus: Corp
 def test_a_full_disk_is_explained_and_what_is_done_stays(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make = Stages.make
+    make, error = Stages.make, OSError(errno.ENOSPC, "No space left on device")
 
     def full(self: Stages, task: Task) -> None:
         if task.step.name == "embeddings":
-            raise OSError(errno.ENOSPC, "No space left on device")
+            raise error
         make(self, task)
 
     monkeypatch.setattr(Stages, "make", full)
+    with pytest.raises(RunError, match=r"embeddings.*full"):
+        train_tiny(corpus, tmp_path / "run")
+    error = OSError("1000000 requested and 65504 written")  # numpy's
     with pytest.raises(RunError, match=r"embeddings.*full"):
         train_tiny(corpus, tmp_path / "run")
     assert Run.open(tmp_path / "run").finished("text") is not None
@@ -166,3 +172,24 @@ def test_an_error_beside_another_step_is_raised_and_the_other_is_kept(
     events: list[Event] = []
     two_threads(events.append)
     assert {name for name, state in told(events).items() if state == "done"} == {"embeddings-F"}
+
+
+def test_after_an_interrupt_nobody_writes_any_more(
+    two_threads: Callable[[Listener], Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, both, before = Stages.make, Barrier(2, timeout=60), active_count()
+
+    def endless(self: Stages, task: Task) -> None:
+        if not task.step.name.startswith("embeddings-"):
+            make(self, task)
+            return
+        if both.wait() == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+        while True:
+            task.report(Progress(0, 1, "sentences"))
+            time.sleep(0.01)
+
+    monkeypatch.setattr(Stages, "make", endless)
+    with pytest.raises(KeyboardInterrupt):
+        two_threads(unheard)
+    assert active_count() == before

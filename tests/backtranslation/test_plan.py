@@ -137,5 +137,6 @@ def test_best(done: list[str], expected: str | None) -> None:
 def test_needed_is_the_named_step_and_what_it_needs() -> None:
     steps = make_plan(Plan(iterations=2))
     assert [step.name for step in needed(steps, ["mu1-1"])] == ["text", "embeddings", "mu1-0", "mu1-0.pairs", "mu1-1"]
+    assert [step.name for step in needed(steps, ["mu1-0"])] == ["text", "casing", "embeddings", "mu1-0"]
     with pytest.raises(RunError, match="mu1-9"):
         needed(steps, ["mu1-9"])

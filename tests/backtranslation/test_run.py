@@ -123,12 +123,23 @@ def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
+def test_a_kill_in_the_first_moment_leaves_a_folder_that_can_be_used(tmp_path: Path) -> None:
+    Run.create(tmp_path, RECIPE, INPUTS)
+    (tmp_path / "run.json").rename(tmp_path / ".run.json.partial")
+    with claimed(tmp_path):
+        assert Run.create(tmp_path, RECIPE, INPUTS) == Run.open(tmp_path)
+
+
 def test_what_is_no_run_is_named(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="no run folder"):
         Run.open(tmp_path)
     with pytest.raises(RunError, match="does not exist"):
         Run.open(tmp_path / "none")
     Run.create(tmp_path, RECIPE, INPUTS)
+    (tmp_path / "recipe.toml").rename(tmp_path / "lost.toml")
+    with pytest.raises(RunError, match=r"recipe\.toml: missing"):
+        Run.open(tmp_path)
+    (tmp_path / "lost.toml").rename(tmp_path / "recipe.toml")
     (tmp_path / "run.json").write_text("{}")
     with pytest.raises(RunError, match="damaged"):
         Run.open(tmp_path)

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from nutgraf.errors import InputError
+from nutgraf.errors import InputError, NutgrafError
 from nutgraf.progress import Progress, silent
 from nutgraf.recipe import Training
 from nutgraf.seq2seq import training
@@ -101,6 +101,12 @@ def test_a_killed_run_goes_on_to_the_same_weights(
     assert all(torch.equal(undisturbed[name], resumed[name]) for name in undisturbed)
 
 
+def test_a_damaged_checkpoint_is_as_good_as_none(tmp_path: Path) -> None:
+    (tmp_path / training.CHECKPOINT).write_bytes(b"\0" * 100)
+    undisturbed, resumed = trained(None).state_dict(), trained(tmp_path).state_dict()
+    assert all(torch.equal(undisturbed[name], resumed[name]) for name in undisturbed)
+
+
 def test_the_global_random_state_is_left_alone() -> None:
     before = torch.random.get_rng_state()
     trained(None)
@@ -132,5 +138,5 @@ def test_a_loss_that_is_no_number_is_an_error() -> None:
     def loss(_: NDArray[np.int64]) -> Tensor:
         return module.weight.sum() * float("nan")
 
-    with pytest.raises(FloatingPointError, match="learning rate"):
+    with pytest.raises(NutgrafError, match="learning rate"):
         fit(module, loss, Batches(np.arange(4), 2, "k"), Fit(3, 0.1, 1.0), "k", None, silent)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from nutgraf.progress import Progress, silent
@@ -91,3 +92,16 @@ def test_the_limit_holds_for_each_corpus_and_progress_reaches_the_end() -> None:
     train_embeddings([corpus(0, 4_000), corpus(1, 2_500)], LEXICON, ids, 4, settings, 1, seen.append)
     assert [progress.done for progress in seen] == [0, 5_000, 10_000, 15_000]
     assert {progress.total for progress in seen} == {(3_000 + 2_500) * 3}
+
+
+def test_a_report_that_fails_ends_the_training() -> None:
+    """gensim would wait for ever for the sentences."""
+    for fails_at in (0, 800):  # while words are counted, and in the first epoch
+
+        def full(progress: Progress, fails_at: int = fails_at) -> None:
+            if progress.done >= fails_at:
+                raise OSError("no space")
+
+        corpora = [Corpus.of([[3, 4, 5]] * 10_000)]
+        with pytest.raises(OSError, match="no space"):
+            train_embeddings(corpora, LEXICON, np.array([3], dtype=np.int32), 8, Embeddings(epochs=2), 1, full)

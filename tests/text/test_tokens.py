@@ -129,3 +129,9 @@ def test_a_killed_worker_is_reported() -> None:
 )
 def test_sentences(text: str, expected: list[str]) -> None:
     assert sentences(text) == expected
+
+
+def test_marks_without_end_take_no_time_without_end() -> None:
+    tokens = Tokenizer().tokenize
+    assert tokens("(((so)))" + "." * 9) == ["(", "(", "(", "so", ")", ")", ")", "." * 9]
+    assert tokens("x" + ")" * 20_000) == ["x", *[")"] * 20_000]  # seconds, if every mark were sought from the start
