@@ -1,6 +1,7 @@
 """How good a model of a finished run would be after how many minutes, had it been trained with other settings.
 
     python experiments/curves.py train RUN VALID.tsv OUT.jsonl --step mu1-2 --minutes 3 "batch 32|training.batch=32" ...
+    python experiments/curves.py run RUN OUT.jsonl "recipe cpu"      # after `nutgraf evaluate RUN --pairs VALID.tsv`
     python experiments/curves.py plot OUT.jsonl OUT.svg
 
 A trial is a name and settings as `nutgraf train --set` takes them; `start=mu1-2` trains on from that model, `start=`
@@ -22,7 +23,7 @@ import typer
 from nutgraf import recipe as recipes
 from nutgraf.backtranslation.hardware import Hardware
 from nutgraf.backtranslation.pairs import TrainingSet
-from nutgraf.backtranslation.plan import Kind, Step, trained_as
+from nutgraf.backtranslation.plan import ALIGNED, Kind, Step, trained_as
 from nutgraf.backtranslation.run import Run
 from nutgraf.backtranslation.stages import Stages
 from nutgraf.evaluation import evaluate
@@ -127,9 +128,27 @@ def _steps_in(seconds: float, stages: Stages, step: Step, data: TrainingSet) -> 
     return max(MARKS, round(seconds * CALIBRATION / (ticks[-2] - ticks[-2 - CALIBRATION])))
 
 
+@app.command("run")
+def whole(folder: Path, out: Path, name: str, pairs: str = "valid") -> None:
+    """Append the curve of a whole run: its best R-L so far, by the minutes that the steps up to it took."""
+    opened = Run.open(folder)
+    rows = json.loads((folder / "evaluation" / f"{pairs}.json").read_text("utf-8"))["rows"]
+    scores = {row["name"]: row["rl"]["mean"] for row in rows if not row["aligned"]}
+    seconds, best, points = 0.0, 0.0, []
+    for step in opened.plan():
+        if ALIGNED in (step.name, *step.needs) or not (record := opened.finished(step.name)):
+            continue
+        seconds += record.seconds
+        if scores.get(step.name, 0.0) > best:
+            best = scores[step.name]
+            points.append({"step": step.name, "seconds": seconds, "rl": best})
+    with out.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"name": name, "step": "whole run", "points": points}) + "\n")
+
+
 @app.command()
 def plot(curves: Path, out: Path) -> None:
-    """Draw R-L by minutes: a panel for each model of the run that was trained again."""
+    """Draw R-L by minutes: a panel for each model that was trained again, and one for whole runs."""
     from matplotlib.figure import Figure
 
     lines: list[dict[str, Any]] = [json.loads(line) for line in curves.read_text("utf-8").splitlines()]
@@ -141,7 +160,7 @@ def plot(curves: Path, out: Path) -> None:
             minutes = [point["seconds"] / 60 for point in line["points"]]
             style = ("-", "--", ":")[number // 10 % 3]
             axes.plot(minutes, [point["rl"] for point in line["points"]], style, marker="o", ms=3, label=line["name"])
-        axes.set(title=step, xlabel="minutes of training, two cores", ylabel="ROUGE-L on validation pairs")
+        axes.set(title=step, xlabel="minutes, two cores", ylabel="ROUGE-L on validation pairs")
         axes.grid(alpha=0.3)
         axes.legend(fontsize=8)
     figure.savefig(out)
