@@ -76,5 +76,6 @@ def serve(models: Models, limits: Limits, listening: socket.socket, say: Callabl
         timeout_graceful_shutdown=int(limits.seconds) + _GRACE,
     )
     say(f"Models: {', '.join(models.by_name)}; default {models.default}")
+    listening.listen()  # who reads the next line may connect at once
     say(f"Serving on http://{f'[{host}]' if ':' in host else host}:{port}/ (Ctrl-C stops)")
     uvicorn.Server(settings).run(sockets=[listening])
