@@ -16,9 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nutgraf.errors import InputError
-from nutgraf.text.reading import check_unaligned, read_lines, read_pairs, standard_input
-
-STDIN = "-"
+from nutgraf.text.reading import STDIN, check_unaligned, read_lines, read_pairs, standard_input
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ INPUTS = {"text": "digest"}
 
 
 def made(folder: Path, content: bytes = b"weights") -> manifest.Manifest:
-    manifest.begin(folder, "key", {"text": "digest"})
+    manifest.begin(folder, "key", INPUTS)
     (folder / "model").mkdir()
     (folder / "model" / "weights.bin").write_bytes(content)
-    return manifest.finish(folder, "key", {"text": "digest"}, 1.0)
+    return manifest.finish(folder, "key", INPUTS, 1.0)
 
 
 def test_a_finished_step_reads_back_and_is_whole(tmp_path: Path) -> None:
