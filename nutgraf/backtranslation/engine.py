@@ -12,11 +12,12 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from threading import Event as Signal
-from threading import Lock, Thread
+from threading import Lock
 
 from nutgraf.backtranslation import cost, manifest
 from nutgraf.backtranslation.hardware import Hardware
@@ -125,28 +126,27 @@ class Engine:
             for step, note in notes.items():
                 self._do(step, note)
             return
-        line, errors = iter(list(notes.items())), list[BaseException]()
+        ready = Signal()
 
-        def work() -> None:
-            while not errors and (following := next(line, None)):
-                try:
-                    self._do(*following)
-                except BaseException as error:
-                    errors.append(error)
+        def work(step: Step, note: str) -> None:
+            ready.wait()
+            if not self.stopping.is_set():
+                self._do(step, note)
 
-        threads = [Thread(target=work, daemon=True) for _ in range(min(self.stages.hardware.threads, len(notes)))]
-        for thread in threads:
-            thread.start()
-        try:
-            for thread in threads:
-                thread.join()
-        except BaseException:  # an interrupt: nobody may write to the folder when it is no longer locked
-            self.stopping.set()
-            for thread in threads:
-                thread.join()
-            raise
-        if errors:
-            raise errors[0]
+        with ThreadPoolExecutor(self.stages.hardware.threads) as pool:
+            try:
+                begun = [pool.submit(work, step, note) for step, note in notes.items()]
+                ready.set()  # not before: the pool does not know a thread that is just being started
+                wait(begun, return_when=FIRST_EXCEPTION)
+                for one in begun:  # after an error those under way go on to their end, and no other begins
+                    one.cancel()
+                wait(begun)
+            except BaseException:  # an interrupt: nobody may write to the folder when it is no longer locked
+                self.stopping.set()
+                ready.set()
+                raise
+        for one in begun:
+            one.result()
 
     def _examined(self, step: Step) -> tuple[manifest.Manifest | None, str]:
         """Return the record of a step that is done and whole, or why it must be done again."""
