@@ -33,8 +33,8 @@ from nutgraf.progress import Progress
 from nutgraf.seq2seq.model import Seq2seq
 from nutgraf.seq2seq.pairs import learn
 from nutgraf.summarizer import Summarizer
+from nutgraf.tables import compared
 from nutgraf.text.reading import read_pairs
-from nutgraf.text.tokens import Tokenizer
 
 KEY = "curves"
 MARKS = 4  # scores a curve
@@ -66,12 +66,11 @@ class Scored:
 
     def _scores(self) -> dict[str, float]:
         self.model.eval()
-        language, tokens = self.language, Tokenizer(self.language.text.digits)
+        language = self.language
         searched = Searched(self.model, language.decoding.spoken, torch.zeros(len(self.model.target), dtype=torch.bool))
         summarizer = Summarizer(KEY, searched, language.lexicon, language.text, language.decoding)
-        texts, references = zip(*self.pairs, strict=True)
-        sources, scored_by = ([" ".join(tokens.words(line)) for line in side] for side in (texts, references))
-        row = evaluate(KEY, [" ".join(words) for words in summarizer.words(texts)], sources, scored_by, seed=0)
+        outputs = [" ".join(words) for words in summarizer.words([text for text, _ in self.pairs])]
+        row = evaluate(KEY, outputs, *compared(self.pairs, language.text), seed=0)
         self.model.train()
         return {"r1": row.r1.mean, "r2": row.r2.mean, "rl": row.rl.mean, "low": row.rl.low, "high": row.rl.high}
 

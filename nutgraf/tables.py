@@ -17,6 +17,7 @@ from nutgraf.backtranslation.plan import SUPERVISED
 from nutgraf.backtranslation.run import Run
 from nutgraf.evaluation import Row, evaluate
 from nutgraf.progress import Progress, Report, silent
+from nutgraf.recipe import Text
 from nutgraf.summarizer import Summarizer, check_done
 from nutgraf.text.reading import read_pairs
 from nutgraf.text.tokens import Tokenizer
@@ -44,9 +45,9 @@ def evaluate_run(
     """Score Lead-8, Lead-12 and the summarizers of a run, or some of them; write rows and outputs into the run."""
     names = _chosen(run, models)
     source = read_source(pairs_path, limit)
-    texts, summaries = zip(*read_pairs(pairs_path, limit), strict=True)
-    tokenizer = Tokenizer(run.recipe.text.digits)  # what is compared must be split, and its digits mapped, alike
-    inputs, references = ([" ".join(tokenizer.words(line)) for line in side] for side in (texts, summaries))
+    pairs = read_pairs(pairs_path, limit)
+    texts = [text for text, _ in pairs]
+    inputs, references = compared(pairs, run.recipe.text)
     folder = run.folder / "evaluation" / _stem(pairs_path)
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
@@ -60,6 +61,13 @@ def evaluate_run(
     table = {"pairs": asdict(source), "rows": [asdict(row) for row in rows]}
     write_atomically(folder.with_name(f"{folder.name}.json"), json.dumps(table, indent=1).encode())
     return rows
+
+
+def compared(pairs: Sequence[tuple[str, str]], settings: Text) -> tuple[list[str], list[str]]:
+    """Return texts and references as ROUGE is to see them: split, and their digits mapped, as outputs are."""
+    tokenizer = Tokenizer(settings.digits)
+    inputs, references = ([" ".join(tokenizer.words(line)) for line in side] for side in zip(*pairs, strict=True))
+    return inputs, references
 
 
 def _chosen(run: Run, models: Sequence[str]) -> list[str]:

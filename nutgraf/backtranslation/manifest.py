@@ -99,17 +99,17 @@ def begin(folder: Path, key: str, inputs: Mapping[str, str]) -> Path:
 def finish(folder: Path, key: str, inputs: Mapping[str, str], seconds: float) -> Manifest:
     """Record all files of the folder, flushed; the step is done when this returns."""
     files: dict[str, File] = {}
+    mode = folder.stat().st_mode & 0o666  # safetensors lets nobody else read files, but a server has a user of its own
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         name = path.relative_to(folder).as_posix()
         if not name.startswith(f"{WORK}/") and name != MANIFEST:
+            path.chmod(mode)
             flush(path)
             files[name] = File(path.stat().st_size, sha256(path))
     versions = {package: metadata.version(package) for package in _VERSIONED} | {"python": platform.python_version()}
     manifest = Manifest(folder.name, key, round(seconds, 1), files, dict(inputs), versions)
     flush(folder)
     write_atomically(folder / MANIFEST, json.dumps(asdict(manifest), indent=1).encode())
-    for name in files:  # safetensors lets nobody else read its files, but a server has a user of its own
-        (folder / name).chmod((folder / MANIFEST).stat().st_mode)
     shutil.rmtree(folder / WORK, ignore_errors=True)
     return manifest
 
