@@ -39,6 +39,7 @@ from nutgraf.text.reading import read_pairs
 KEY = "curves"
 MARKS = 4  # scores a curve
 CALIBRATION = 12  # steps to find the speed by
+COLUMNS = 3  # panels in a row
 
 app = typer.Typer(add_completion=False)
 
@@ -153,11 +154,13 @@ def plot(curves: Path, out: Path) -> None:
     lines: list[dict[str, Any]] = [json.loads(line) for line in curves.read_text("utf-8").splitlines()]
     lines = [line for line in lines if "rl" in line["points"][0]]
     steps = list(dict.fromkeys(line["step"] for line in lines))
-    figure = Figure(figsize=(5.5 * len(steps), 4.5), layout="constrained")
-    for axes, step in zip(figure.subplots(1, len(steps), squeeze=False)[0], steps, strict=True):
-        for number, line in enumerate(one for one in lines if one["step"] == step):
+    rows, columns = -(-len(steps) // COLUMNS), min(len(steps), COLUMNS)
+    figure = Figure(figsize=(5.5 * columns, 4.5 * rows), layout="constrained")
+    for number, step in enumerate(steps, 1):
+        axes = figure.add_subplot(rows, columns, number)
+        for curve, line in enumerate(one for one in lines if one["step"] == step):
             minutes = [point["seconds"] / 60 for point in line["points"]]
-            style = ("-", "--", ":")[number // 10 % 3]
+            style = ("-", "--", ":")[curve // 10 % 3]
             axes.plot(minutes, [point["rl"] for point in line["points"]], style, marker="o", ms=3, label=line["name"])
         axes.set(title=step, xlabel="minutes, two cores", ylabel="ROUGE-L on validation pairs")
         axes.grid(alpha=0.3)

@@ -21,14 +21,15 @@ from nutgraf.text.lexicon import SPECIALS, Lexicon, Vocab
 from nutgraf.text.tokens import Tokenizer
 
 SEED = 1
+WIDTH = "seq2seq.width=256"  # fairseq's figures are of a model so wide
 Work = Callable[[], object]
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much of everything; the model is the recipe's."""
+    """How much of everything; the model is the recipe's, but as wide as fairseq's."""
 
-    recipe: recipe.Recipe = field(default_factory=lambda: recipe.load("cpu"))
+    recipe: recipe.Recipe = field(default_factory=lambda: recipe.override(recipe.load("cpu"), [WIDTH]))
     long: int = 32  # words of a text
     short: int = 10  # words of a summary
     square: int = 2048  # of the product that is the limit
