@@ -27,5 +27,5 @@ def test_costs_grow_with_what_is_asked() -> None:
     assert double["mu1-2"] > 1.8 * costs["mu1-2"]
     assert double["mu1-1"] == costs["mu1-1"]
     assert sum(estimate(steps, cpu, SIZES, threads=1).values()) > sum(costs.values())
-    # The recipe says an hour or two on two cores.
+    # The recipe says an hour or so on two cores.
     assert 0.3 * 3600 < sum(costs.values()) < 4 * 3600
