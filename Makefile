@@ -28,7 +28,7 @@ bench: .venv/ready
 
 # The generated part of docs/; a test fails where it is stale.
 docs: .venv/ready
-	$(BIN)/python -m nutgraf.reference docs/
+	$(BIN)/python -m tools.docs docs/
 
 format: .venv/ready
 	$(BIN)/ruff check --fix .

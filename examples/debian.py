@@ -19,8 +19,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nutgraf.demo import same_story
-from nutgraf.reuters import Story
+from nutgraf.demo.corpus import same_story
+from nutgraf.demo.reuters import Story
 from nutgraf.text.tokens import sentences
 
 SEED = 1

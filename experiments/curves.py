@@ -21,19 +21,21 @@ import torch
 import typer
 
 from nutgraf import recipe as recipes
-from nutgraf.backtranslation.hardware import Hardware
 from nutgraf.backtranslation.pairs import TrainingSet
-from nutgraf.backtranslation.plan import ALIGNED, Kind, Step, trained_as
-from nutgraf.backtranslation.run import Run
-from nutgraf.backtranslation.stages import Stages
-from nutgraf.evaluation import evaluate
-from nutgraf.language import Language
-from nutgraf.models import Searched
+from nutgraf.backtranslation.steps import Steps
+from nutgraf.evaluation.evaluate import split_pairs
+from nutgraf.evaluation.scores import score
+from nutgraf.hardware import Hardware
+from nutgraf.learning.loop import Fit, Job
+from nutgraf.models.learn import fit_of, learn
+from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.progress import Progress
-from nutgraf.seq2seq.model import Seq2seq
-from nutgraf.seq2seq.pairs import learn
-from nutgraf.summarizer import Summarizer
-from nutgraf.tables import compared
+from nutgraf.run.evaluations import FOLDER, Evaluation
+from nutgraf.run.folder import Run
+from nutgraf.run.plan import ALIGNED, Kind, Step, learning_rate
+from nutgraf.summarizing.backends import Searched
+from nutgraf.summarizing.language import Language
+from nutgraf.summarizing.summarizer import Summarizer
 from nutgraf.text.reading import read_pairs
 
 KEY = "curves"
@@ -68,10 +70,11 @@ class Scored:
     def _scores(self) -> dict[str, float]:
         self.model.eval()
         language = self.language
-        searched = Searched(self.model, language.decoding.spoken, torch.zeros(len(self.model.target), dtype=torch.bool))
+        facts = torch.zeros(len(self.model.target), dtype=torch.bool)  # names do not matter: nothing is faithful here
+        searched = Searched(self.model, language.decoding.output_words, facts)
         summarizer = Summarizer(KEY, searched, language.lexicon, language.text, language.decoding)
         outputs = [" ".join(words) for words in summarizer.words([text for text, _ in self.pairs])]
-        row = evaluate(KEY, outputs, *compared(self.pairs, language.text), seed=0)
+        row = score(KEY, outputs, *split_pairs(self.pairs, language.text), seed=0)
         self.model.train()
         return {"r1": row.r1.mean, "r2": row.r2.mean, "rl": row.rl.mean, "low": row.rl.low, "high": row.rl.high}
 
@@ -92,7 +95,7 @@ def train(
     hardware.use()
     opened = Run.open(run)
     planned = next(one for one in opened.plan() if one.name == step)
-    data = Stages(opened, hardware).training_set(planned)
+    data = Steps(opened, hardware).training_set(planned)
     language = Language.of(opened)
     scored = read_pairs(str(valid), pairs) if planned.kind is Kind.SUMMARIZER else []
     for trial in trials:
@@ -101,11 +104,11 @@ def train(
         starts = [value.removeprefix("start=") for value in values.split(",") if value.startswith("start=")]
         tried = replace(planned, start=starts[0]) if starts else planned
         recipe = recipes.override(opened.recipe, settings)
-        stages = Stages(replace(opened, recipe=recipe), hardware)
-        count = steps or _steps_in(60 * minutes, stages, tried, data)
-        model, training = _untrained(stages, tried, count, len(data.sources))
+        work = Steps(replace(opened, recipe=recipe), hardware)
+        count = steps or _steps_in(60 * minutes, work, tried, data)
+        model, fitting = _untrained(work, tried, count)
         watch = Scored(model, language, scored, frozenset(round(count * n / MARKS) - 1 for n in range(1, MARKS + 1)))
-        history = learn(model, data.sources, data.targets, training, count, KEY, None, watch)
+        history = learn(model, data.sources, data.targets, recipe.training, fitting, Job(KEY, report=watch))
         line = {"name": name, "step": step, "settings": values, "steps": count, "points": watch.points}
         line["held_out"] = next(point.held_out for point in history if point.held_out is not None)
         with out.open("a", encoding="utf-8") as file:
@@ -113,18 +116,17 @@ def train(
         typer.echo(json.dumps(line))
 
 
-def _untrained(stages: Stages, step: Step, count: int, examples: int) -> tuple[Seq2seq, recipes.Training]:
-    model = stages.untrained(step, KEY)
-    settings = trained_as(step, stages.recipe.training, examples)
-    return model, replace(settings, steps=count, validate_every=count)
+def _untrained(work: Steps, step: Step, count: int) -> tuple[Seq2seq, Fit]:
+    fitting = fit_of(work.recipe.training, count, learning_rate(step, work.recipe.training))
+    return work.untrained(step, KEY), replace(fitting, validate_every=count)
 
 
-def _steps_in(seconds: float, stages: Stages, step: Step, data: TrainingSet) -> int:
+def _steps_in(seconds: float, work: Steps, step: Step, data: TrainingSet) -> int:
     """Return how many steps that time is enough for, by a short trial."""
-    model, settings = _untrained(stages, step, 2 * CALIBRATION, len(data.sources))
+    model, fitting = _untrained(work, step, 2 * CALIBRATION)
     ticks: list[float] = []
-    tick = lambda _: ticks.append(time.monotonic())  # noqa: E731
-    learn(model, data.sources, data.targets, settings, 2 * CALIBRATION, KEY, None, tick)
+    job = Job(KEY, report=lambda _: ticks.append(time.monotonic()))
+    learn(model, data.sources, data.targets, work.recipe.training, fitting, job)
     return max(MARKS, round(seconds * CALIBRATION / (ticks[-2] - ticks[-2 - CALIBRATION])))
 
 
@@ -132,8 +134,8 @@ def _steps_in(seconds: float, stages: Stages, step: Step, data: TrainingSet) -> 
 def whole(folder: Path, out: Path, name: str, pairs: str = "valid") -> None:
     """Append the curve of a whole run: its best R-L so far, by the minutes that the steps up to it took."""
     opened = Run.open(folder)
-    rows = json.loads((folder / "evaluation" / f"{pairs}.json").read_text("utf-8"))["rows"]
-    scores = {row["name"]: row["rl"]["mean"] for row in rows if not row["aligned"]}
+    rows = Evaluation.load(folder / FOLDER / f"{pairs}.json").rows
+    scores = {row.name: row.rl.mean for row in rows if not row.aligned}
     seconds, best, points = 0.0, 0.0, []
     for step in opened.plan():
         if ALIGNED in (step.name, *step.needs) or not (record := opened.finished(step.name)):

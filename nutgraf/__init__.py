@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from nutgraf.errors import InputError, NutgrafError, RecipeError, RunError
 
 if TYPE_CHECKING:
-    from nutgraf.summarizer import Summarizer
-    from nutgraf.training import train
+    from nutgraf.backtranslation.train import train
+    from nutgraf.summarizing.summarizer import Summarizer
 
 __all__ = ["InputError", "NutgrafError", "RecipeError", "RunError", "Summarizer", "train"]
 
@@ -21,11 +21,11 @@ __all__ = ["InputError", "NutgrafError", "RecipeError", "RunError", "Summarizer"
 def __getattr__(name: str) -> object:
     """Import what is heavy when it is first asked for: `nutgraf --help` needs no torch."""
     if name == "train":
-        from nutgraf.training import train
+        from nutgraf.backtranslation.train import train
 
         return train
     if name == "Summarizer":
-        from nutgraf.summarizer import Summarizer
+        from nutgraf.summarizing.summarizer import Summarizer
 
         return Summarizer
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -21,13 +21,14 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from nutgraf.errors import InputError, NutgrafError
+from nutgraf.errors import NutgrafError
 
 if TYPE_CHECKING:
-    from nutgraf.backtranslation.run import Run
-    from nutgraf.evaluation import Row
-    from nutgraf.samples import Sample
-    from nutgraf.summarizer import Explained
+    from nutgraf.evaluation.samples import Sample
+    from nutgraf.run.evaluations import Row
+    from nutgraf.run.folder import Run
+    from nutgraf.run.plan import Step
+    from nutgraf.summarizing.summarizer import SummaryResult
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -44,19 +45,18 @@ BLOCK = 256  # lines summarized at once
 RunFolder = Annotated[Path, typer.Argument(help="The run folder.", metavar="RUN")]
 RecipeName = Annotated[str, typer.Option("--recipe", "-r", help="paper, cpu, quick, or a TOML file.")]
 Settings = Annotated[
-    list[str] | None, typer.Option("--set", help="Change the recipe: --set training.steps=500 (may be repeated).")
+    list[str] | None, typer.Option("--set", help="Change the recipe: --set training.batch=32 (may be repeated).")
 ]
 Device = Annotated[str, typer.Option(help="cpu, cuda or cuda:0.")]
 Threads = Annotated[int, typer.Option(help="Threads of the processor; 0: as many as cores.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-TensorBoard = Annotated[bool, typer.Option("--tensorboard", help="Also write event files to RUN/tensorboard.")]
 
 
 @app.command()
 def train(
     texts: Annotated[str, typer.Option(help="Full texts, one a line: plain, .gz, .xz, or - for standard input.")],
     summaries: Annotated[str, typer.Option(help="Summaries, one a line. They need not belong to the texts.")],
-    folder: Annotated[Path | None, typer.Option("--out", help="The run folder: new, or one to go on with.")] = None,
+    folder: Annotated[Path | None, typer.Option("--out", help="The run folder: a new one, or one to resume.")] = None,
     recipe: RecipeName = "cpu",
     settings: Settings = None,
     valid: Annotated[str | None, typer.Option(help="Pairs (text, tab, summary) to tune thresholds on.")] = None,
@@ -74,74 +74,62 @@ def train(
     ] = False,
     only: Annotated[list[str] | None, typer.Option(help="Do this step and what it needs (repeatable).")] = None,
     stop_after: Annotated[str | None, typer.Option(help="Stop when this step is done.")] = None,
-    tensorboard: TensorBoard = False,
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Also write event files to RUN/tensorboard, live.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Train all models of the plan. Stopped or killed, the same command goes on where it was.
+    """Train all models of the plan. Stopped or killed, the same command resumes.
 
     Example: `nutgraf train --texts articles.txt --summaries titles.txt --out run/`
 
-    With `--set plan.iterations=4` a finished run goes on to x-4; `--only mu1-2` does one model and what it needs.
+    With `--set plan.iterations=4` a finished run is trained on to x-4; `--only mu1-2` does one model and what it needs.
     """
-    from nutgraf.backtranslation.hardware import Hardware
-    from nutgraf.backtranslation.inputs import spooled
-    from nutgraf.backtranslation.train import Request, preview, resolve
-    from nutgraf.display import Display
-    from nutgraf.training import train as carry_out
+    from nutgraf.backtranslation.train import Request, preview, resolve, run_training
+    from nutgraf.terminal.training import Display
 
-    limits = tuple(aligned_limit or ())
+    request = Request(
+        texts=texts,
+        summaries=summaries,
+        out=folder,
+        recipe=resolve(recipe, settings or (), seed),
+        valid=valid,
+        aligned=aligned,
+        aligned_limits=tuple(aligned_limit or ()),
+        texts_limit=texts_limit,
+        summaries_limit=summaries_limit,
+        only=tuple(only or ()),
+        stop_after=stop_after,
+        device=device,
+        threads=threads,
+        tensorboard=tensorboard,
+    )
     if plan:
-        with spooled(texts, summaries) as (first, second):
-            changed = resolve(recipe, settings or (), seed)
-            request = Request(first or "", second or "", changed, None, aligned, limits, texts_limit, summaries_limit)
-            steps = preview(request, Hardware.of(device, threads), only or ())
-        _show_plan([(step.name, step.needs, cost) for step, cost in steps], as_json)
+        _show_plan(preview(request), as_json)
         return
-    if folder is None:
-        raise InputError("--out: name the run folder, new or one to go on with")
     display = Display(err)
     try:
         with display:
-            run = carry_out(
-                texts,
-                summaries,
-                folder,
-                recipe,
-                settings or (),
-                seed,
-                valid,
-                aligned,
-                limits,
-                texts_limit,
-                summaries_limit,
-                device,
-                threads,
-                only or (),
-                stop_after,
-                tensorboard,
-                display,
-                display.warn,
-            )
+            run = run_training(request, display, display.warn)
     except KeyboardInterrupt:
-        err.print("stopped; the same command goes on", highlight=False)
+        err.print("stopped; the same command resumes", highlight=False)
         raise typer.Exit(130) from None
     _show_done(run)
 
 
-def _show_plan(steps: list[tuple[str, tuple[str, ...], float]], as_json: bool) -> None:
+def _show_plan(steps: list[tuple[Step, float]], as_json: bool) -> None:
     from rich.table import Table
 
-    from nutgraf.display import duration
+    from nutgraf.progress import duration
 
     if as_json:
-        rows = [{"step": name, "needs": needs, "estimated_seconds": round(cost)} for name, needs, cost in steps]
-        _print_json(rows)
+        _print_json([{"step": s.name, "needs": s.needs, "estimated_seconds": round(cost)} for s, cost in steps])
         return
     table = Table("step", "from", "estimated")
-    for name, needs, cost in steps:
-        table.add_row(name, ", ".join(needs), duration(cost))
+    for step, cost in steps:
+        table.add_row(step.name, ", ".join(step.needs), duration(cost))
     out.print(table)
-    total = duration(sum(cost for _, _, cost in steps))
+    total = duration(sum(cost for _, cost in steps))
     out.print(
         f"{len(steps)} steps, some {total} in all: an estimate; machines differ by a factor of two.", highlight=False
     )
@@ -160,8 +148,8 @@ def status(folder: RunFolder, as_json: AsJson = False) -> None:
 
     Example: `nutgraf status run/`
     """
-    from nutgraf.backtranslation.run import Run
-    from nutgraf.status import states
+    from nutgraf.run.folder import Run
+    from nutgraf.run.status import states
 
     rows = states(Run.open(folder))
     if as_json:
@@ -169,7 +157,7 @@ def status(folder: RunFolder, as_json: AsJson = False) -> None:
         return
     from rich.table import Table
 
-    from nutgraf.display import duration
+    from nutgraf.progress import duration
 
     table = Table("step", "state", "time", "")
     for row in rows:
@@ -184,7 +172,6 @@ def evaluate(
     models: Annotated[list[str] | None, typer.Option(help="Only this summarizer (repeatable).")] = None,
     limit: Annotated[int, typer.Option(min=0, help="Only so many pairs; 0: all.")] = 0,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
-    tensorboard: TensorBoard = False,
     device: Device = "cpu",
     threads: Threads = 0,
     as_json: AsJson = False,
@@ -193,16 +180,11 @@ def evaluate(
 
     Example: `nutgraf evaluate run/ --pairs test.tsv --models mu1-2 --models all-2`
     """
-    from nutgraf.tensorboard import write_scores, writer
-
-    events = writer() if tensorboard else None
     rows = _evaluated(folder, pairs, models or [], limit, device, threads)
-    if events:
-        write_scores(folder, events)
     if as_json:
         _print_json([asdict(row) for row in rows])
         return
-    from nutgraf.evaluation import tables
+    from nutgraf.evaluation.tables import tables
 
     for table in tables(rows):
         if markdown:
@@ -211,18 +193,18 @@ def evaluate(
             out.print(table.rich())
 
 
-def _evaluated(folder: Path, pairs: str, models: list[str], limit: int, device: str, threads: int) -> list[Row]:
-    from nutgraf.backtranslation.hardware import Hardware
-    from nutgraf.backtranslation.inputs import spooled
-    from nutgraf.backtranslation.run import Run
-    from nutgraf.display import Display
+def _evaluated(folder: Path, pairs: str, models: list[str], limit: int, device: str, threads: int) -> tuple[Row, ...]:
+    from nutgraf.evaluation.evaluate import evaluate_run
+    from nutgraf.hardware import Hardware
     from nutgraf.progress import Progress, Report
     from nutgraf.report import try_report
-    from nutgraf.tables import evaluate_run
+    from nutgraf.run.folder import Run
+    from nutgraf.run.inputs import as_files
+    from nutgraf.terminal.training import Display
 
     hardware = Hardware.of(device, threads)
     hardware.use()
-    with spooled(pairs) as files, err.status("") as shown:
+    with as_files(pairs) as files, err.status("") as shown:
 
         def watch(name: str) -> Report:
             shown.update(f"{name} ...")
@@ -232,7 +214,7 @@ def _evaluated(folder: Path, pairs: str, models: list[str], limit: int, device: 
 
             return report
 
-        rows = evaluate_run(Run.open(folder), str(files[0]), hardware, models, limit, watch)
+        rows = evaluate_run(Run.open(folder), str(files[0]), hardware, models, limit, watch).rows
     try_report(folder, Display(err).warn)
     return rows
 
@@ -259,17 +241,17 @@ def summarize(
 
     Example: `nutgraf summarize --model run/ --max-words 10 < articles.txt`
     """
-    from nutgraf.backtranslation.hardware import Hardware
-    from nutgraf.summarizer import Summarizer, Wishes
+    from nutgraf.hardware import Hardware
+    from nutgraf.summarizing.summarizer import Summarizer, SummaryOptions
     from nutgraf.text.reading import read_every_line
 
     hardware = Hardware.of(device, threads)
     hardware.use()
     summarizer = Summarizer.load(model, device=device)
-    wishes = Wishes(max_words, min_words, faithful, n_best, explain)
+    options = SummaryOptions(max_words, min_words, faithful, n_best, explain)
     parts = _parts(read_every_line(file), per_sentence)
     while block := list(islice(parts, BLOCK)):
-        for (text, place), found in zip(block, summarizer.answer([text for text, _ in block], wishes), strict=True):
+        for (text, place), found in zip(block, summarizer.answer([text for text, _ in block], options), strict=True):
             if as_json:
                 from nutgraf.serve.request import Summary
 
@@ -293,8 +275,8 @@ def _parts(texts: Iterable[str], per_sentence: bool) -> Iterator[tuple[str, dict
             yield sentence, {"text_number": number, "sentence_number": place}
 
 
-def _show_summary(found: Explained, n_best: int, explain: bool) -> None:
-    from nutgraf.explanation import alternatives, explanation
+def _show_summary(found: SummaryResult, n_best: int, explain: bool) -> None:
+    from nutgraf.terminal.explanation import alternatives, explanation
 
     if explain:
         out.print(explanation(found), "", sep="\n", highlight=False, soft_wrap=True)
@@ -328,7 +310,7 @@ def serve(
 
     Example: `nutgraf serve --model run/ --port 8000`
     """
-    from nutgraf.backtranslation.hardware import Hardware
+    from nutgraf.hardware import Hardware
     from nutgraf.serve import server
     from nutgraf.serve.limits import Limits
     from nutgraf.serve.models import Models
@@ -352,8 +334,8 @@ def export(
 
     Example: `nutgraf export run/ served/ --models mu1-2 --models all-2`
     """
-    from nutgraf.backtranslation.run import Run
-    from nutgraf.export import write
+    from nutgraf.run.folder import Run
+    from nutgraf.summarizing.export import write
 
     made = write(Run.open(folder), target, models or (), "int8" if int8 else "half")
     shown = f"{target}: {', '.join(made.names)}; {made.size / 1e6:.1f} MB"
@@ -375,9 +357,9 @@ def samples(
 
     Example: `nutgraf samples run/ --summaries mine.txt`
     """
-    from nutgraf.backtranslation.hardware import Hardware
-    from nutgraf.backtranslation.run import Run
-    from nutgraf.samples import samples as take
+    from nutgraf.evaluation.samples import samples as take
+    from nutgraf.hardware import Hardware
+    from nutgraf.run.folder import Run
     from nutgraf.text.reading import read_lines
 
     hardware = Hardware.of(device, threads)
@@ -416,8 +398,8 @@ def report(
 
     Example: `nutgraf report run/ --out report.html`
     """
-    from nutgraf.backtranslation.run import Run
     from nutgraf.report import write_report
+    from nutgraf.run.folder import Run
 
     out.print(escape(str(write_report(Run.open(folder), file))), highlight=False, soft_wrap=True)
 
@@ -446,7 +428,7 @@ def demo(
 
     Example: `nutgraf demo`
     """
-    from nutgraf.demo import prepare_demo
+    from nutgraf.demo.corpus import prepare_demo
 
     def say(message: str) -> None:
         err.print(escape(message), highlight=False, soft_wrap=True)
@@ -460,8 +442,8 @@ def demo(
 
 
 def _show_ten(run: Path, test: Path, threads: int) -> None:
-    from nutgraf.samples import Sample
-    from nutgraf.summarizer import Summarizer
+    from nutgraf.evaluation.samples import Sample
+    from nutgraf.summarizing.summarizer import Summarizer
     from nutgraf.text.reading import read_pairs
 
     summarizer = Summarizer.load(run)
@@ -487,8 +469,8 @@ def bench(
 
     Example: `nutgraf bench --out bench.json`
     """
-    from nutgraf.bench.report import bench as measure
-    from nutgraf.bench.report import tables
+    from nutgraf.bench.results import bench as measure
+    from nutgraf.bench.results import tables
 
     report = measure(quick, threads, lambda doing: err.print(escape(doing), highlight=False, soft_wrap=True))
     if file:

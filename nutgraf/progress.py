@@ -13,11 +13,20 @@ class Progress:
     done: int
     total: int
     unit: str  # "steps", "sentences": what is counted
-    note: str = ""  # such as the current loss
+    note: str = ""  # what it is at, in a word or two
+    loss: float | None = None  # of a training, over the last steps
 
 
 Report = Callable[[Progress], None]
 
 
-def silent(_: Progress) -> None:
+def ignore(_: object) -> None:
     """Report to nobody."""
+
+
+def duration(seconds: float) -> str:
+    """Write a time as a person would: 40 s, 12 min, 1 h 05 min."""
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"

@@ -57,12 +57,12 @@ class Embeddings:
     negative: int = 5  # random words that each true one is told apart from
     min_count: int = 2  # rarer words get no vector of their own
     buckets: int = 200_000  # hash buckets of the character n-grams
-    joint_sentences: int = 0  # at most so many sentences of each side are read (0: all)
+    max_sentences: int = 0  # at most so many sentences of each side are read (0: all)
 
     def __post_init__(self) -> None:
         for name in ("width", "procrustes_width", "epochs", "window", "negative", "min_count", "buckets"):
             _check(getattr(self, name) >= 1, f"embeddings.{name}: at least 1")
-        _check(self.joint_sentences >= 0, "embeddings.joint_sentences: 0 (all) or more")
+        _check(self.max_sentences >= 0, "embeddings.max_sentences: 0 (all) or more")
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,12 @@ class PrThr:
     """Procrustes Thresholded Alignment; the alignment's figures are those of Grave et al. 2018."""
 
     eta: float | str = 0.9  # a word farther than this from its nearest neighbour is skipped, or "auto"
-    words: int = 12  # N, the most words of a summary
+    max_words: int = 12  # N, the most words of a summary
     vector_epochs: int = 5  # of skip-gram on each corpus alone: poor vectors do not align
     vector_words: int = 3_000_000  # a corpus is read as often as it takes to read so many words
-    start: str = "relaxation"  # the paper's convex relaxation, or "shared": the words that both corpora spell alike
-    start_words: int = 2_500  # so many of the most frequent words make the start
-    start_steps: int = 100  # of the convex relaxation
+    init: str = "relaxation"  # the paper's convex relaxation, or "shared": the words that both corpora spell alike
+    init_words: int = 2_500  # so many of the most frequent words start the alignment
+    init_steps: int = 100  # of the convex relaxation
     words_aligned: int = 20_000  # most frequent words of each side that the refinement looks at
     epochs: int = 5  # of the refinement (Sinkhorn, rotation); 0: none
     iterations: int = 5_000  # of the first epoch; a quarter of that in each next one
@@ -87,10 +87,10 @@ class PrThr:
         _check(
             self.eta == AUTO or (not isinstance(self.eta, str) and 0 < self.eta <= 2), 'pr-thr.eta: (0, 2] or "auto"'
         )
-        _check(self.words >= 1 and self.vector_epochs >= 1, "pr-thr.words, pr-thr.vector_epochs: at least 1")
+        _check(self.max_words >= 1 and self.vector_epochs >= 1, "pr-thr.max_words, pr-thr.vector_epochs: at least 1")
         _check(self.vector_words >= 0, "pr-thr.vector_words: 0 or more")
-        _check(self.start in ("relaxation", "shared"), 'pr-thr.start: "relaxation" or "shared"')
-        _check(self.start_words >= 2 and self.words_aligned >= 2, "pr-thr.start_words, .words_aligned: at least 2")
+        _check(self.init in ("relaxation", "shared"), 'pr-thr.init: "relaxation" or "shared"')
+        _check(self.init_words >= 2 and self.words_aligned >= 2, "pr-thr.init_words, .words_aligned: at least 2")
         _check(self.epochs >= 0 and self.iterations >= 1, "pr-thr.epochs: 0 or more; pr-thr.iterations: at least 1")
         _check(self.batch >= 2, "pr-thr.batch: at least 2")
         _check(self.learning_rate > 0, "pr-thr.learning_rate: above 0")
@@ -108,10 +108,10 @@ class Dbae:
     noise: float = 0.5  # p: each word is removed with p/2, and a random word is added with p
     width: int = 256  # of the GRU
     weights: str = "min"  # w_v = min(mu_S/mu_F, 1); "max" is what the paper prints
-    lam: float = 2.0  # lambda: added to the score of the input's words
+    copy_bias: float = 2.0  # lambda: added to the score of the input's words
     beam: int = 5  # hypotheses kept in beam search
-    words: int = 15  # N, the most words of a summary
-    spoken: int = 0  # a summary may use so many of the most frequent words, and its text's own; 0: all of V^S
+    max_words: int = 15  # N, the most words of a summary
+    output_words: int = 0  # a summary may use so many of the most frequent words, and its text's own; 0: all of V^S
     steps: int = 30_000  # of training
     batch: int = 64  # summaries a step
     learning_rate: float = 5e-4  # of Adam
@@ -121,9 +121,12 @@ class Dbae:
     def __post_init__(self) -> None:
         _check(0 <= self.noise <= 1, "dbae.noise: from 0 to 1")
         _check(self.weights in ("min", "max"), 'dbae.weights: "min" or "max"')
-        for name in ("width", "beam", "words", "steps", "batch"):
+        for name in ("width", "beam", "max_words", "steps", "batch"):
             _check(getattr(self, name) >= 1, f"dbae.{name}: at least 1")
-        _check(self.spoken == 0 or self.spoken >= 4, "dbae.spoken: 0 (all), or at least 4 (three are special words)")
+        _check(
+            self.output_words == 0 or self.output_words >= 4,
+            "dbae.output_words: 0 (all), or at least 4 (three are special words)",
+        )
         _check(self.batch >= 2, "dbae.batch: at least 2 (batch normalisation)")
         _check(self.learning_rate > 0 and self.clip > 0, "dbae.learning_rate, dbae.clip: above 0")
 
@@ -133,7 +136,7 @@ class Mu1:
     """First-order word moments matching."""
 
     eta: float | str = 0.3  # words with at least this probability are kept, or "auto"
-    words: int = 12  # N, the most words of a summary
+    max_words: int = 12  # N, the most words of a summary
     width: int = 256  # of the encoder
     steps: int = 5_000  # of training
     batch: int = 256  # texts a step
@@ -142,7 +145,7 @@ class Mu1:
 
     def __post_init__(self) -> None:
         _check(self.eta == AUTO or (not isinstance(self.eta, str) and 0 <= self.eta < 1), 'mu1.eta: [0, 1) or "auto"')
-        for name in ("words", "width", "steps"):
+        for name in ("max_words", "width", "steps"):
             _check(getattr(self, name) >= 1, f"mu1.{name}: at least 1")
         _check(self.batch >= 2, "mu1.batch: at least 2 (batch normalisation)")
         _check(self.learning_rate > 0 and self.clip > 0, "mu1.learning_rate, mu1.clip: above 0")
@@ -171,31 +174,31 @@ class Seq2seq:
 class Training:
     """How a seq2seq model is trained. It stops after `steps`, or earlier where the held-out loss no longer falls."""
 
-    steps: int = 200_000  # for summarizers of one chain
+    summarizer_steps: int = 200_000  # for summarizers of one chain
     expander_steps: int = 200_000  # for expanders
     all_steps: int = 200_000  # for the summarizers of the three chains' pairs together, and for seq2seq
-    tuning_steps: int = 200_000  # for models that go on from an earlier one
-    tuning_rate: float = 1e-4  # their learning rate
+    finetune_steps: int = 200_000  # for models that go on from an earlier one
+    finetune_rate: float = 1e-4  # their learning rate
     batch: int = 64  # pairs a step
     learning_rate: float = 5e-4  # of Adam
     warmup: int = 0  # steps of linear rise
     decay: bool = False  # then a linear fall to a tenth over the step budget
     clip: float = 0.1  # the gradient is scaled down to this norm
     shortlist: int = 0  # sampled words of the output layer; 0: the full softmax
-    told: float = 0.0  # a summarizer learns from texts that say at least this share of their summary, in order
+    min_coverage: float = 0.0  # a summarizer learns from texts that say at least this share of their summary, in order
     held_out: int = 1_000  # artificial pairs kept apart for the held-out loss
     validate_every: int = 2_000  # steps between two looks at the held-out loss
     patience: int = 5  # validations without progress before it stops; 0: never
 
     def __post_init__(self) -> None:
-        for name in ("steps", "expander_steps", "all_steps", "tuning_steps", "batch", "validate_every"):
+        for name in ("summarizer_steps", "expander_steps", "all_steps", "finetune_steps", "batch", "validate_every"):
             _check(getattr(self, name) >= 1, f"training.{name}: at least 1")
         for name in ("warmup", "shortlist", "held_out", "patience"):
             _check(getattr(self, name) >= 0, f"training.{name}: 0 or more")
-        for name in ("learning_rate", "tuning_rate"):
+        for name in ("learning_rate", "finetune_rate"):
             _check(getattr(self, name) > 0, f"training.{name}: above 0")
         _check(self.clip > 0, "training.clip: above 0")
-        _check(0 <= self.told < 1, "training.told: [0, 1)")
+        _check(0 <= self.min_coverage < 1, "training.min_coverage: [0, 1)")
 
 
 @dataclass(frozen=True)
@@ -209,16 +212,23 @@ class Generation:
     max_summary_words: int = 12  # of an artificial summary
     batch: int = 256  # sentences at once
     chunk: int = 4_096  # sentences a file: what a kill can cost
-    limit: int = 0  # at most so many real sentences for each chain, different ones where there are enough (0: all)
-    spoken: int = 0  # words that are said without being copied: so many of the most frequent ones (0: all)
-    repeatable: int = 0  # words that an artificial text may say twice: so many of the most frequent ones (0: all)
+    sentences_per_chain: int = (
+        0  # at most so many real sentences for each chain, different ones where there are enough (0: all)
+    )
+    output_words: int = 0  # words that are said without being copied: so many of the most frequent ones (0: all)
+    repeat_top_words: int = 0  # words that an artificial text may say twice: so many of the most frequent ones (0: all)
 
     def __post_init__(self) -> None:
         for name in ("top_k", "batch", "chunk", "min_summary_words", "min_text_words"):
             _check(getattr(self, name) >= 1, f"generation.{name}: at least 1")
-        _check(self.limit >= 0, "generation.limit: 0 (all) or more")
-        _check(self.spoken == 0 or self.spoken >= 10, "generation.spoken: 0 (all words), or 10 or more")
-        _check(self.repeatable == 0 or self.repeatable >= 10, "generation.repeatable: 0 (all words), or 10 or more")
+        _check(self.sentences_per_chain >= 0, "generation.sentences_per_chain: 0 (all) or more")
+        _check(
+            self.output_words == 0 or self.output_words >= 10, "generation.output_words: 0 (all words), or 10 or more"
+        )
+        _check(
+            self.repeat_top_words == 0 or self.repeat_top_words >= 10,
+            "generation.repeat_top_words: 0 (all words), or 10 or more",
+        )
         _check(self.min_text_words <= self.max_text_words, "generation.min_text_words: at most max_text_words")
         _check(
             self.min_summary_words <= self.max_summary_words, "generation.min_summary_words: at most max_summary_words"
@@ -232,10 +242,10 @@ class Decoding:
     beam: int = 5  # hypotheses kept
     min_words: int = 1  # 0: the summaries' mean length, rounded; a text that is no longer than that may have less
     max_words: int = 20  # of a summary
-    no_repeat: int = 3  # no n-gram of this length twice; 0: allowed
-    repeatable: int = 0  # words that a summary may say twice: so many of the most frequent ones (0: all)
+    no_repeat_ngram: int = 3  # no n-gram of this length twice; 0: allowed
+    repeat_top_words: int = 0  # words that a summary may say twice: so many of the most frequent ones (0: all)
     length_penalty: float = 1.0  # scores are divided by length ** this
-    spoken: int = 0  # words that are said without being copied: so many of the most frequent ones (0: all)
+    output_words: int = 0  # words that are said without being copied: so many of the most frequent ones (0: all)
     batch: int = 64  # texts at once
     faithful: bool = False  # names and numbers are only copied
 
@@ -243,9 +253,12 @@ class Decoding:
         for name in ("beam", "batch", "max_words"):
             _check(getattr(self, name) >= 1, f"decoding.{name}: at least 1")
         _check(0 <= self.min_words <= self.max_words, "decoding.min_words: 0 (as the summaries) to max_words")
-        _check(self.no_repeat >= 0, "decoding.no_repeat: 0 or more")
-        _check(self.repeatable == 0 or self.repeatable >= 10, "decoding.repeatable: 0 (all words), or 10 or more")
-        _check(self.spoken == 0 or self.spoken >= 10, "decoding.spoken: 0 (all words), or 10 or more")
+        _check(self.no_repeat_ngram >= 0, "decoding.no_repeat_ngram: 0 or more")
+        _check(
+            self.repeat_top_words == 0 or self.repeat_top_words >= 10,
+            "decoding.repeat_top_words: 0 (all words), or 10 or more",
+        )
+        _check(self.output_words == 0 or self.output_words >= 10, "decoding.output_words: 0 (all words), or 10 or more")
 
 
 @dataclass(frozen=True)
@@ -254,8 +267,8 @@ class Plan:
 
     initializers: tuple[str, ...] = INITIALIZERS  # the chains: pr-thr, dbae, mu1
     iterations: int = 6  # the last summarizers are x-<iterations>; even
-    together: bool = True  # all-2, all-4 ... from the pairs of all chains
-    warm: bool = False  # one expander before the chains part, and models that go on from earlier ones
+    train_all: bool = True  # all-2, all-4 ... from the pairs of all chains
+    warm_start: bool = False  # one expander before the chains part, and models that go on from earlier ones
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.initializers if name not in INITIALIZERS]
@@ -330,7 +343,7 @@ def override(recipe: Recipe, settings: list[str]) -> Recipe:
     for setting in settings:
         name, sign, value = setting.partition("=")
         if not sign:
-            raise RecipeError(f"--set {setting}: expected section.key=value, such as training.steps=2000")
+            raise RecipeError(f"--set {setting}: expected section.key=value, such as training.batch=32")
         section, _, key = name.strip().rpartition(".")
         try:
             parsed = tomllib.loads(f"value = {value}")["value"]

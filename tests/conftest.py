@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from nutgraf.backtranslation.run import Run
+from nutgraf.run.folder import Run
 from tests.tiny import Corpus, train_tiny, write_corpus
 
 torch.set_num_threads(1)

@@ -9,9 +9,9 @@ import pytest
 import typer
 
 from nutgraf import cli
-from nutgraf.backtranslation.run import Run
-from nutgraf.explanation import explanation
-from nutgraf.summarizer import Summarizer
+from nutgraf.run.folder import Run
+from nutgraf.summarizing.summarizer import Summarizer
+from nutgraf.terminal.explanation import explanation
 from nutgraf.text.reading import read_lines, read_pairs
 from tests.tiny import Corpus, checksums
 
@@ -155,7 +155,7 @@ def test_aligned_files_passed_as_unaligned_are_noticed(corpus: Corpus, tmp_path:
 def test_ctrl_c_says_how_to_go_on(
     corpus: Corpus, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from nutgraf.backtranslation.stages import Stages, Task
+    from nutgraf.backtranslation.steps import Stages, Task
 
     def interrupted(self: Stages, task: Task) -> None:
         raise KeyboardInterrupt
@@ -202,8 +202,8 @@ def test_explanations_alternatives_and_faith_as_data(
 ) -> None:
     texts = [*read_lines(corpus.texts, 3), ""]
     (tmp_path / "texts.txt").write_text("\n".join(texts) + "\n")
-    wishes = ("--json", "--threads", "1", "--faithful", "--max-words", "6")
-    asked = ("summarize", tmp_path / "texts.txt", "--model", finished.folder, *wishes)
+    options = ("--json", "--threads", "1", "--faithful", "--max-words", "6")
+    asked = ("summarize", tmp_path / "texts.txt", "--model", finished.folder, *options)
     assert run(*asked, "--explain", "--n-best", "3") == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     summarizer = Summarizer.load(finished.folder)
@@ -279,7 +279,9 @@ def test_recipe_prints_what_it_reads(tmp_path: Path, capsys: Capture) -> None:
 def test_the_demo_goes_from_a_corpus_to_tables_and_ten_summaries(
     corpus: Corpus, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from nutgraf import demo, recipe, training
+    from nutgraf import recipe
+    from nutgraf.backtranslation import training
+    from nutgraf.demo import corpus as demo
 
     small = recipe.override(recipe.load(corpus.recipe), ['plan.initializers=["mu1"]'])
     monkeypatch.setattr(demo, "GENERATED", (150, 150))

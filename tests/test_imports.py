@@ -3,55 +3,74 @@
 import ast
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import nutgraf
 
 PACKAGE = Path(nutgraf.__file__).parent
 
-# Each room may import those after it; what is in no room (errors, recipe, progress, randomness, rouge) anyone may.
-ROOMS = (
-    ("reference",),
-    ("cli", "training"),
-    ("bench",),
-    ("serve", "tensorboard"),
-    ("display", "explanation", "status", "samples", "report", "tables", "demo", "reuters", "newswire"),
-    ("summarizer", "evaluation", "models"),
-    ("export",),
-    ("language",),
-    ("backtranslation",),
-    ("initial",),
-    ("seq2seq",),
-    ("text",),
-)
-LEVELS = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
-ANYWHERE = {"errors", "recipe", "progress", "randomness", "rouge"}
+MOST_LEVELS = 8
 
 
 def imported(path: Path) -> set[str]:
-    """Rooms of nutgraf that a module imports, also inside functions."""
-    rooms = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "nutgraf":
-            parts = node.module.split(".")
-            rooms |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
-        if isinstance(node, ast.Import):
-            rooms |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("nutgraf.")}
-    return rooms
+    """Rooms and top modules of nutgraf that a module imports, also inside functions; types alone do not count."""
+    tree = ast.parse(path.read_text("utf-8"))
+    types_only = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    found = set()
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node not in types_only
+            and (node.module or "").split(".")[0] == "nutgraf"
+        ):
+            parts = (node.module or "").split(".")
+            found |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
+    return found
+
+
+def rooms() -> dict[str, set[str]]:
+    """Which rooms each room imports. Modules at the top are rooms of their own."""
+    graph: dict[str, set[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        room = path.relative_to(PACKAGE).with_suffix("").parts[0]
+        if room != "__init__":
+            graph.setdefault(room, set()).update(imported(path) - {room})
+    return graph
+
+
+def levels(graph: dict[str, set[str]]) -> dict[str, int]:
+    """The longest way from each room down to one that imports none; an error where two import each other."""
+    return {room: level for level, group in enumerate(_sorted_groups(graph), 1) for room in group}
+
+
+def _sorted_groups(graph: dict[str, set[str]]) -> list[list[str]]:
+    sorter = TopologicalSorter(graph)
+    sorter.prepare()
+    groups = []
+    while sorter.is_active():
+        ready = sorted(sorter.get_ready())
+        groups.append(ready)
+        sorter.done(*ready)
+    return groups
 
 
 def test_imports_point_one_way() -> None:
-    for path in PACKAGE.rglob("*.py"):
-        parts = path.relative_to(PACKAGE).with_suffix("").parts
-        room = parts[0]
-        if room == "__init__":
-            continue
-        assert room in LEVELS or room in ANYWHERE, f"{path}: which room is this?"
-        for other in imported(path) - {room}:
-            if room in ANYWHERE:
-                assert other in ANYWHERE, f"{path} imports {other}"
-            else:
-                assert other in ANYWHERE or LEVELS[other] >= LEVELS[room], f"{path} imports {other}"
+    graph = rooms()
+    ground = {room for room in graph if not (PACKAGE / room).is_dir() and room != "cli"}
+    for module in ground:
+        assert graph[module] <= ground, f"{module} is for everyone, and imports {graph[module] - ground}"
+    upper = {room: others - ground for room, others in graph.items() if room not in ground}
+    found = levels(upper)
+    drawn = "\n".join(
+        f"{level} {', '.join(r for r in found if found[r] == level)}" for level in range(max(found.values()), 0, -1)
+    )
+    assert max(found.values()) <= MOST_LEVELS, drawn
 
 
 def test_the_public_names_are_these() -> None:

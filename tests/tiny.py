@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from nutgraf.backtranslation.engine import Event, Listener, unheard
-from nutgraf.backtranslation.run import Run
-from nutgraf.newswire import unaligned
-from nutgraf.training import train
+from nutgraf.backtranslation.train import Request, resolve, run_training
+from nutgraf.demo.newswire import unaligned
+from nutgraf.progress import ignore
+from nutgraf.run.events import Event, Listener
+from nutgraf.run.folder import Run
 
 # On its own: the shipped recipes may change.
 RECIPE = """
@@ -27,15 +28,15 @@ buckets = 500
 vector_epochs = 1
 vector_words = 0
 eta = "auto"
-start_words = 50
-start_steps = 3
+init_words = 50
+init_steps = 3
 iterations = 5
 epochs = 1
 batch = 50
 [dbae]
 width = 16
 beam = 2
-words = 6
+max_words = 6
 steps = 12
 batch = 16
 [mu1]
@@ -49,10 +50,10 @@ width = 16
 encoder_layers = 2
 decoder_layers = 2
 [training]
-steps = 12
+summarizer_steps = 12
 expander_steps = 12
 all_steps = 12
-tuning_steps = 12
+finetune_steps = 12
 batch = 16
 validate_every = 5
 held_out = 10
@@ -65,14 +66,14 @@ min_text_words = 4
 max_text_words = 12
 batch = 32
 chunk = 40
-limit = 100
-repeatable = 20
+sentences_per_chain = 100
+repeat_top_words = 20
 [decoding]
 beam = 2
 max_words = 10
 [plan]
 iterations = 2
-warm = true
+warm_start = true
 """
 
 
@@ -110,22 +111,24 @@ def write_corpus(folder: Path) -> Corpus:
     return corpus
 
 
-def untold(_: str) -> None:
-    """Warn nobody: a tiny corpus has small vocabularies."""
+def request(corpus: Corpus, out: Path, *settings: str) -> Request:
+    """Ask for the tiny recipe, or what settings make of it."""
+    recipe = resolve(corpus.recipe, settings)
+    return Request(texts=corpus.texts, summaries=corpus.summaries, out=out, recipe=recipe, threads=1)
 
 
 def train_tiny(
     corpus: Corpus,
     out: Path,
     *settings: str,
-    listener: Listener = unheard,
-    warn: Callable[[str], None] = untold,
+    listener: Listener = ignore,
+    warn: Callable[[str], None] = ignore,  # a tiny corpus has small vocabularies
 ) -> Run:
     """Train the tiny recipe, or what settings make of it."""
-    return train(corpus.texts, corpus.summaries, out, corpus.recipe, settings, threads=1, listener=listener, warn=warn)
+    return run_training(request(corpus, out, *settings), listener, warn)
 
 
-def told(events: list[Event]) -> dict[str, str]:
+def ended(events: list[Event]) -> dict[str, str]:
     """What became of each step in the end."""
     return {event.step.name: str(event.state) for event in events if event.state in ("kept", "done")}
 

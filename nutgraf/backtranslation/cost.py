@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nutgraf.backtranslation.inputs import Inputs
-from nutgraf.backtranslation.plan import JOINT, Kind, Step, training_steps
+from nutgraf.models.arithmetic import forward
 from nutgraf.recipe import Recipe
+from nutgraf.run.inputs import Inputs
+from nutgraf.run.plan import JOINT, Kind, Step, training_steps
 
 # Measured with one thread, all of them.
 TRAINING_FLOPS = 35e9
@@ -84,7 +85,7 @@ def _seconds(step: Step, recipe: Recipe, sizes: Sizes) -> float:
 def _initializer(chain: str, recipe: Recipe, sizes: Sizes) -> float:
     if chain == "pr-thr":
         settings = recipe.pr_thr
-        work: float = settings.start_steps * settings.start_words**2 * 10
+        work: float = settings.init_steps * settings.init_words**2 * 10
         work += sum(
             settings.iterations // 4**epoch * (settings.batch * 2**epoch) ** 2 * 4 for epoch in range(settings.epochs)
         )
@@ -102,22 +103,22 @@ def _initializer(chain: str, recipe: Recipe, sizes: Sizes) -> float:
 
 def _pairs(step: Step, recipe: Recipe, sizes: Sizes) -> float:
     """Return the cost of applying a model to one corpus."""
-    limit = recipe.generation.limit or 10**12
-    if step.iteration % 2:
+    limit = recipe.generation.sentences_per_chain or 10**12
+    if step.expands:
         words = min(recipe.generation.max_text_words, sizes.text_words)
         return (
             min(limit, sizes.summaries)
-            * forward(recipe, sizes.summary_words, words, recipe.generation.spoken)
+            * forward(recipe, sizes.summary_words, words, recipe.generation.output_words)
             / GENERATION_FLOPS
         )
     count = min(limit, sizes.texts)
     if step.iteration:
-        flops = forward(recipe, sizes.text_words, sizes.summary_words, recipe.generation.spoken)
+        flops = forward(recipe, sizes.text_words, sizes.summary_words, recipe.generation.output_words)
         return count * flops / GENERATION_FLOPS
     if step.chain == "dbae":
-        beams = recipe.dbae.beam * recipe.dbae.words
-        spoken = recipe.dbae.spoken or recipe.text.summaries_vocabulary
-        flops = beams * (2 * 6 * 2 * recipe.dbae.width**2 + 2 * recipe.embeddings.width * spoken)
+        beams = recipe.dbae.beam * recipe.dbae.max_words
+        output_words = recipe.dbae.output_words or recipe.text.summaries_vocabulary
+        flops = beams * (2 * 6 * 2 * recipe.dbae.width**2 + 2 * recipe.embeddings.width * output_words)
         return count * flops / GENERATION_FLOPS
     return count / 10_000
 
@@ -126,17 +127,5 @@ def _training(step: Step, recipe: Recipe, sizes: Sizes) -> float:
     lengths = (sizes.text_words, sizes.summary_words)
     source, target = reversed(lengths) if step.kind is Kind.EXPANDER else lengths
     settings = recipe.training
-    steps = training_steps(step, settings)
+    steps = training_steps(step, settings, step.aligned_limit)
     return steps * settings.batch * 3 * forward(recipe, source, target, settings.shortlist) / TRAINING_FLOPS
-
-
-def forward(recipe: Recipe, source: float, target: float, shortlist: int = 0) -> float:
-    """Return the floating-point operations of one pair through the convolutional model, once."""
-    model, embedding = recipe.seq2seq, recipe.embeddings.width
-    block = 2 * model.kernel * model.width * 2 * model.width
-    attention = 2 * 2 * model.width * embedding + 4 * source * embedding
-    ends = 2 * 2 * model.width * embedding
-    columns = shortlist + 500 if shortlist else recipe.text.joint_vocabulary
-    encoder = source * (model.encoder_layers * block + ends)
-    decoder = target * (model.decoder_layers * (block + attention) + ends + 2 * embedding * columns)
-    return encoder + decoder

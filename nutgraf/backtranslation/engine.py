@@ -11,69 +11,35 @@ import errno
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass
-from enum import StrEnum
+from dataclasses import asdict
 from pathlib import Path
 from threading import Event as Signal
 from threading import Lock
 
-from nutgraf.backtranslation import cost, manifest
-from nutgraf.backtranslation.hardware import Hardware
-from nutgraf.backtranslation.plan import Kind, Step
-from nutgraf.backtranslation.run import Run
-from nutgraf.backtranslation.stages import Stages, Task
+from nutgraf.backtranslation import cost
+from nutgraf.backtranslation.steps import Steps, Task
 from nutgraf.errors import NutgrafError, RunError
-from nutgraf.progress import Progress
+from nutgraf.hardware import Hardware
+from nutgraf.progress import Progress, ignore
+from nutgraf.run import manifest
+from nutgraf.run.events import Event, Listener, State
+from nutgraf.run.folder import PROGRESS, Run
+from nutgraf.run.plan import Kind, Step
 
-PROGRESS = "progress.json"  # for `nutgraf status`, while a process is training
 SPENT = "seconds"  # in the work folder: the seconds spent on the step so far
 _WRITTEN_EVERY = 5.0  # seconds
 _CUT_SHORT = re.compile(r"\d+ requested and \d+ written")  # numpy's way to say that the disk is full
 ONE_THREAD = (Kind.CASING, Kind.EMBEDDINGS)  # steps that use one, however many there are: they go side by side
 
 
-class State(StrEnum):
-    """What happened to a step."""
-
-    KEPT = "kept"  # it was done before
-    REDONE = "redone"  # it was done before, but must be done again; the note says why
-    STARTED = "started"
-    RUNNING = "running"
-    NOTED = "noted"  # the note says what the user should know
-    DONE = "done"
-
-
-@dataclass(frozen=True)
-class Event:
-    """One thing to show."""
-
-    step: Step
-    state: State
-    number: int  # of the step in the plan, from 1
-    count: int  # of steps in the plan
-    progress: Progress | None = None
-    seconds: float = 0.0  # since the step was started; for kept steps what it took then
-    rate: float = 0.0  # progress units a second, since this process took the step up
-    step_left: float = 0.0
-    plan_left: float = 0.0
-    note: str = ""
-
-
-Listener = Callable[[Event], None]
-
-
-def unheard(_: Event) -> None:
-    """Listen to nothing."""
-
-
 class Engine:
     """Does the steps of one run."""
 
-    def __init__(self, run: Run, steps: Sequence[Step], hardware: Hardware, listener: Listener = unheard):
+    def __init__(self, run: Run, steps: Sequence[Step], hardware: Hardware, listener: Listener = ignore):
         self.run, self.steps, self.listener = run, tuple(steps), listener
-        self.stages = Stages(run, hardware)
+        self.work = Steps(run, hardware)
         self.keys = run.keys(self.steps)
         self.digests: dict[str, str] = {}  # of what the steps that are done have made
         self.telling = Lock()
@@ -95,7 +61,7 @@ class Engine:
             if record is None:
                 self._do_all({step: note, **self._beside(step, steps, found)})
             else:
-                self._tell(step, State.KEPT, seconds=record.seconds)
+                self.tell_state(step, State.KEPT, seconds=record.seconds)
                 self.digests[step.name] = record.digest
         (self.run.folder / PROGRESS).unlink(missing_ok=True)
 
@@ -109,7 +75,7 @@ class Engine:
         self, first: Step, steps: Sequence[Step], found: Mapping[str, tuple[manifest.Manifest | None, str]]
     ) -> dict[Step, str]:
         """Return the other steps of one thread that can be done now, with why they must be done again."""
-        if first.kind not in ONE_THREAD or self.stages.hardware.threads == 1:
+        if first.kind not in ONE_THREAD or self.work.hardware.threads == 1:
             return {}
         ready = (
             step
@@ -133,7 +99,7 @@ class Engine:
             if not self.stopping.is_set():
                 self._do(step, note)
 
-        with ThreadPoolExecutor(self.stages.hardware.threads) as pool:
+        with ThreadPoolExecutor(self.work.hardware.threads) as pool:
             try:
                 begun = [pool.submit(work, step, note) for step, note in notes.items()]
                 ready.set()  # not before: the pool does not know a thread that is just being started
@@ -160,13 +126,14 @@ class Engine:
 
     def _do(self, step: Step, note: str) -> None:
         if note:
-            self._tell(step, State.REDONE, note=note)
+            self.tell_state(step, State.REDONE, note=note)
         folder = self.run.step_folder(step.name)
         inputs = {name: self.digests[name] for name in step.needs}
         try:
             work = manifest.begin(folder, self.keys[step.name], inputs)
             watch = _Watch(self, step, work)
-            self.stages.make(Task(step, folder, work, self.keys[step.name], watch.report))
+            seed = f"{self.run.recipe.seed} {step.name}"
+            self.work.make(Task(step, folder, work, seed, watch.report, watch.warn))
             record = manifest.finish(folder, self.keys[step.name], inputs, watch.earlier + watch.seconds)
         except NutgrafError as error:
             raise type(error)(f"step {step.name}: {error}") from error
@@ -179,11 +146,10 @@ class Engine:
             raise
         self.clock.spend(step.name, watch.seconds)
         self.digests[step.name] = record.digest
-        self._tell(step, State.DONE, seconds=record.seconds)
-        for warning in self.stages.warnings(step):
-            self._tell(step, State.NOTED, note=warning)
+        self.tell_state(step, State.DONE, seconds=record.seconds)
 
-    def _tell(self, step: Step, state: State, seconds: float = 0.0, note: str = "") -> None:
+    def tell_state(self, step: Step, state: State, seconds: float = 0.0, note: str = "") -> None:
+        """Tell what became of a step."""
         self.tell(Event(step, state, *self.place(step), None, seconds, plan_left=self.clock.left(), note=note))
 
     def place(self, step: Step) -> tuple[int, int]:
@@ -210,11 +176,15 @@ class _Watch:
         self.first: tuple[int, int, str] | None = None  # done, total, unit at the first report of a phase
         self.since = self.started
         self.written = 0.0
-        engine._tell(step, State.STARTED)
+        engine.tell_state(step, State.STARTED)
 
     @property
     def seconds(self) -> float:
         return time.monotonic() - self.started
+
+    def warn(self, message: str) -> None:
+        """Pass on what the user should know."""
+        self.engine.tell_state(self.step, State.NOTED, note=message)
 
     def report(self, progress: Progress) -> None:
         """Pass progress on, with throughput and time left."""

@@ -1,39 +1,44 @@
-"""A training carried out: inputs checked, the run folder claimed, the plan done step by step."""
+"""Training as one call: inputs checked, the run folder claimed, the plan done step by step, the report written."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nutgraf import recipe as recipes
-from nutgraf.backtranslation import cost
-from nutgraf.backtranslation.engine import Engine, Listener, unheard
-from nutgraf.backtranslation.hardware import Hardware
-from nutgraf.backtranslation.inputs import read_inputs
-from nutgraf.backtranslation.plan import Step, make_plan, needed
-from nutgraf.backtranslation.run import Run, claimed
+from nutgraf.backtranslation import cost, tensorboard
+from nutgraf.backtranslation.engine import Engine
 from nutgraf.errors import InputError
+from nutgraf.hardware import Hardware
+from nutgraf.progress import ignore
+from nutgraf.report import reporting
+from nutgraf.run.events import Listener
+from nutgraf.run.folder import Run, claim
+from nutgraf.run.inputs import Inputs, as_files, read_inputs
+from nutgraf.run.plan import Step, make_plan, needed
 
 
-def warn_caller(message: str) -> None:
-    """Warn as Python does."""
-    warnings.warn(message, UserWarning, stacklevel=3)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is to be trained on what. A path may be plain text, .gz, .xz, or - for standard input."""
+    """What is to be trained on what; `nutgraf.train` says what each field means."""
 
     texts: str
     summaries: str
+    out: Path | None = None  # none: nothing can be trained, only planned
     recipe: recipes.Recipe
     valid: str | None = None
     aligned: str | None = None
     aligned_limits: tuple[int, ...] = ()
     texts_limit: int = 0
     summaries_limit: int = 0
+    only: tuple[str, ...] = ()
+    stop_after: str | None = None
+    device: str = "cpu"
+    threads: int = 0
+    tensorboard: bool = False
 
     def __post_init__(self) -> None:
         if self.aligned_limits and self.aligned is None:
@@ -44,10 +49,81 @@ class Request:
         if any(limit < 1 for limit in self.aligned_limits):
             raise InputError("--aligned-limit: expected 1 or more")
 
-    def steps(self, only: Sequence[str] = ()) -> tuple[Step, ...]:
-        """Return the plan, or the part of it that some steps need."""
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The plan, or the part of it that `only` needs."""
         steps = make_plan(self.recipe.plan, self.aligned is not None, self.aligned_limits)
-        return needed(steps, only) if only else steps
+        if self.stop_after is not None:
+            needed(steps, [self.stop_after])  # is it in the plan?
+        return needed(steps, self.only) if self.only else steps
+
+    @contextmanager
+    def with_files(self) -> Iterator[Request]:
+        """Yield the request with files in the place of standard input and pipes."""
+        with as_files(self.texts, self.summaries, self.valid, self.aligned) as (texts, summaries, valid, aligned):
+            yield replace(self, texts=texts or "", summaries=summaries or "", valid=valid, aligned=aligned)
+
+    def read(self) -> tuple[Inputs, list[str]]:
+        """Check and digest all inputs; return them and warnings."""
+        limits = self.texts_limit, self.summaries_limit
+        return read_inputs(self.texts, self.summaries, *limits, self.valid, self.aligned)
+
+
+def train(
+    texts: str,
+    summaries: str,
+    out: str | Path,
+    *,
+    recipe: str | recipes.Recipe = "cpu",
+    settings: Sequence[str] = (),
+    seed: int | None = None,
+    valid: str | None = None,
+    aligned: str | None = None,
+    aligned_limits: Sequence[int] = (),
+    texts_limit: int = 0,
+    summaries_limit: int = 0,
+    only: Sequence[str] = (),
+    stop_after: str | None = None,
+    device: str = "cpu",
+    threads: int = 0,
+    tensorboard: bool = False,
+) -> Run:
+    """Learn to summarise from two files that were never paired; resume where an earlier call with the same `out` ended.
+
+    texts, summaries  one sequence a line, UTF-8; plain, .gz, .xz, or - for standard input
+    out               the run folder; report.html in it is written again after every step
+    recipe            "paper", "cpu", "quick", a TOML file, or a Recipe; `settings` ("training.batch=32") change it
+    valid             pairs (text, tab, summary) that thresholds are tuned on; no other code sees them
+    aligned           pairs for the supervised row `seq2seq`; `aligned_limits` adds fine-tuned rows such as all-2+10000
+    only, stop_after  do these steps and what they need; do all steps up to one
+    threads           of the processor; 0: as many as there are cores
+    tensorboard       also write event files to out/tensorboard, while the models are trained
+
+    >>> nutgraf.train("articles.txt", "titles.txt", out="run/", recipe="quick")
+    >>> nutgraf.Summarizer.load("run/")(["France took an important step toward power market liberalization ..."])
+    """
+    request = Request(
+        texts=texts,
+        summaries=summaries,
+        out=Path(out),
+        recipe=resolve(recipe, settings, seed),
+        valid=valid,
+        aligned=aligned,
+        aligned_limits=tuple(aligned_limits),
+        texts_limit=texts_limit,
+        summaries_limit=summaries_limit,
+        only=tuple(only),
+        stop_after=stop_after,
+        device=device,
+        threads=threads,
+        tensorboard=tensorboard,
+    )
+    return run_training(request)
+
+
+def warn_caller(message: str) -> None:
+    """Warn as Python does."""
+    warnings.warn(message, UserWarning, stacklevel=3)
 
 
 def resolve(recipe: str | recipes.Recipe, settings: Sequence[str] = (), seed: int | None = None) -> recipes.Recipe:
@@ -57,40 +133,29 @@ def resolve(recipe: str | recipes.Recipe, settings: Sequence[str] = (), seed: in
     return changed if seed is None else replace(changed, seed=seed)
 
 
-def carry_out(
-    request: Request,
-    out: Path,
-    hardware: Hardware,
-    listener: Listener = unheard,
-    warn: Callable[[str], None] = warn_caller,
-    only: Sequence[str] = (),
-    stop_after: str | None = None,
-) -> Run:
-    """Train what was asked for into the run folder `out`."""
-    steps = request.steps(only)
-    if stop_after is not None:
-        needed(steps, [stop_after])  # is it in the plan?
-    inputs, found = read_inputs(
-        request.texts,
-        request.summaries,
-        request.texts_limit,
-        request.summaries_limit,
-        request.valid,
-        request.aligned,
-    )
-    for message in found:
-        warn(message)
-    with claimed(out):
-        run = Run.create(out, request.recipe, inputs, request.aligned_limits)
-        hardware.use()
-        Engine(run, steps, hardware, listener)(stop_after)
+def run_training(request: Request, listener: Listener = ignore, warn: Callable[[str], None] = warn_caller) -> Run:
+    """Train what was asked for; events go to the listener, the report and, where wanted, TensorBoard."""
+    if request.out is None:
+        raise InputError("--out: name the run folder, a new one or one to resume")
+    hardware, steps, out = Hardware.of(request.device, request.threads), request.steps, request.out
+    heard = reporting(out, listener, warn)
+    if request.tensorboard:
+        heard = tensorboard.charting(out, heard, warn)
+    with request.with_files() as local:
+        inputs, found = local.read()
+        for message in found:
+            warn(message)
+        with claim(out):
+            run = Run.create(out, request.recipe, inputs, request.aligned_limits)
+            hardware.use()
+            Engine(run, steps, hardware, heard)(request.stop_after)
     return run
 
 
-def preview(request: Request, hardware: Hardware, only: Sequence[str] = ()) -> list[tuple[Step, float]]:
+def preview(request: Request) -> list[tuple[Step, float]]:
     """Return the steps and their estimated seconds, without running anything."""
-    inputs, _ = read_inputs(request.texts, request.summaries, request.texts_limit, request.summaries_limit)
-    steps = request.steps(only)
-    sizes = cost.Sizes.of(inputs, request.recipe)
+    steps, hardware = request.steps, Hardware.of(request.device, request.threads)
+    with request.with_files() as local:
+        sizes = cost.Sizes.of(local.read()[0], request.recipe)
     estimates = cost.estimate(steps, request.recipe, sizes, hardware.threads)
     return [(step, estimates[step.name]) for step in steps]

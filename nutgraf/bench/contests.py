@@ -15,19 +15,21 @@ import torch
 from rouge_score.rouge_scorer import RougeScorer
 from torch import Tensor, nn
 
-from nutgraf import rouge
-from nutgraf.bench import operations, reference
+from nutgraf.bench import operations
+from nutgraf.bench import plain_model as reference
 from nutgraf.bench.material import SEED, Case, Material, Sizes, Work
-from nutgraf.bench.reference import PlainModel
+from nutgraf.bench.plain_model import PlainModel
 from nutgraf.bench.serving import serving
-from nutgraf.initial import procrustes
-from nutgraf.progress import silent
-from nutgraf.randomness import generator_of
-from nutgraf.seq2seq import search
-from nutgraf.seq2seq.batch import padded
-from nutgraf.seq2seq.decoding import ConvDecoder
-from nutgraf.seq2seq.model import Seq2seq
-from nutgraf.seq2seq.pairs import learn
+from nutgraf.evaluation import rouge
+from nutgraf.learning import search
+from nutgraf.learning.batches import pad_batch
+from nutgraf.learning.loop import Job
+from nutgraf.models import pr_thr as procrustes
+from nutgraf.models.decoding import ConvDecoder
+from nutgraf.models.learn import fit_of, learn
+from nutgraf.models.seq2seq import Seq2seq
+from nutgraf.progress import ignore
+from nutgraf.seeds import generator_of
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.embeddings import train_embeddings
 from nutgraf.text.tokens import tokenize_all
@@ -84,7 +86,8 @@ def training(text: Material, source: int, target: int) -> list[Case]:
     sources, targets = text.pieces(pairs, source), text.pieces(pairs, target, skip=source // 2)
 
     def shipped(model: Seq2seq) -> Work:
-        return partial(learn, model, sources, targets, settings, text.sizes.steps, "bench", None, silent)
+        fitting = fit_of(settings, text.sizes.steps, settings.learning_rate)
+        return partial(learn, model, sources, targets, settings, fitting, Job("bench"))
 
     def plain(model: PlainModel) -> Work:
         optimizer = torch.optim.Adam(model.parameters(), lr=settings.learning_rate)
@@ -111,13 +114,13 @@ def sampling(text: Material, source: int, target: int) -> list[Case]:
 
     def shipped(model: Seq2seq) -> Work:
         options = search.Sampling(top, target, target, size, unk=False)
-        return partial(search.sample, ConvDecoder(model, settings.spoken), sources, options, SEED)
+        return partial(search.sample, ConvDecoder(model, settings.output_words), sources, options, SEED)
 
     def plain(model: PlainModel) -> Work:
         model.eval()
         return lambda: [reference.sample(model, batch, top, target, generator) for batch in _batches(sources, size)]
 
-    once = [operations.sentence(text.recipe, source + 1, target, n) for n in (settings.spoken or words, words)]
+    once = [operations.sentence(text.recipe, source + 1, target, n) for n in (settings.output_words or words, words)]
     return _four(text, shipped, plain, {"sentences": count}, once[0] * count, once[1] * count)
 
 
@@ -128,18 +131,18 @@ def beam(text: Material, source: int, target: int) -> list[Case]:
 
     def shipped(model: Seq2seq) -> Work:
         options = search.Beam(width, target, target, 0, settings.length_penalty, size, unk=False)
-        return partial(search.beam, ConvDecoder(model, settings.spoken), sources, options)
+        return partial(search.beam, ConvDecoder(model, settings.output_words), sources, options)
 
     def plain(model: PlainModel) -> Work:
         model.eval()
         return lambda: [reference.beam(model, batch, width, target) for batch in _batches(sources, size)]
 
-    once = [operations.sentence(text.recipe, source + 1, rows, n) for n in (settings.spoken or words, words)]
+    once = [operations.sentence(text.recipe, source + 1, rows, n) for n in (settings.output_words or words, words)]
     return _four(text, shipped, plain, {"sentences": count}, once[0] * count, once[1] * count)
 
 
 def _batches(sentences: Corpus, size: int) -> Iterator[Tensor]:
-    return (padded(sentences[i : i + size]) for i in range(0, len(sentences), size))
+    return (pad_batch(sentences[i : i + size]) for i in range(0, len(sentences), size))
 
 
 def _four(
@@ -165,7 +168,7 @@ def embeddings(text: Material) -> list[Case]:
     """Train skip-gram vectors of the recipe's width; a word counts once an epoch."""
     settings = text.recipe.embeddings
     known = text.lexicon, text.vocab.ids
-    work = partial(train_embeddings, [text.sentences], *known, settings.width, settings, SEED, silent)
+    work = partial(train_embeddings, [text.sentences], *known, settings.width, settings, SEED, ignore)
     return [Case("shipped", lambda: work, {"words": len(text.sentences.tokens) * settings.epochs})]
 
 
@@ -174,7 +177,7 @@ def alignment(sizes: Sizes) -> list[Case]:
     settings = replace(sizes.recipe.pr_thr, epochs=1, iterations=sizes.iterations)
     rng, width = np.random.default_rng(SEED), sizes.recipe.embeddings.procrustes_width
     X = procrustes.prepared(rng.normal(size=(10 * settings.batch, width)).astype(np.float32))
-    work = partial(procrustes.refine, np.eye(width, dtype=np.float32), X, X, settings, rng, silent)
+    work = partial(procrustes.refine, np.eye(width, dtype=np.float32), X, X, settings, rng, ignore)
     return [Case("shipped", lambda: work, {"iterations": sizes.iterations})]
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from nutgraf import recipe
-from nutgraf.newswire import newswire
-from nutgraf.randomness import generator_of
-from nutgraf.seq2seq.model import Seq2seq
+from nutgraf.demo.newswire import newswire
+from nutgraf.models.seq2seq import Seq2seq
+from nutgraf.seeds import generator_of
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import SPECIALS, Lexicon, Vocab
 from nutgraf.text.tokens import Tokenizer

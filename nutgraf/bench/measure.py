@@ -21,9 +21,9 @@ from statistics import median
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from nutgraf.backtranslation.hardware import Hardware
 from nutgraf.bench.contests import contests, product
 from nutgraf.bench.material import Case, Sizes, Work, quick
+from nutgraf.hardware import Hardware
 
 PRODUCTS = {"aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::linear"}  # in a profile
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from nutgraf.backtranslation.cost import forward
+from nutgraf.models.arithmetic import forward
 from nutgraf.recipe import Recipe
 from nutgraf.text.corpus import Corpus
 

@@ -16,11 +16,11 @@ from http.client import HTTPConnection
 import torch
 
 from nutgraf.bench.material import Case, Material, Work
-from nutgraf.models import Searched
 from nutgraf.serve.limits import Limits
 from nutgraf.serve.models import Models, Summarizing
-from nutgraf.serve.server import beside
-from nutgraf.summarizer import Summarizer
+from nutgraf.serve.server import serve_in_thread
+from nutgraf.summarizing.backends import Searched
+from nutgraf.summarizing.summarizer import Summarizer
 
 CLIENTS = 32
 BATCHED, UNBATCHED = Limits(), Limits(batch=1, wait=0)  # as shipped, and each text by itself
@@ -47,7 +47,7 @@ def summarizer(text: Material) -> Summarizer:
     """Return one with random weights, whose summaries all have the same length."""
     decoding = replace(text.recipe.decoding, min_words=text.sizes.short, max_words=text.sizes.short)
     names = torch.zeros(len(text.vocab), dtype=torch.bool)  # there are none: nobody asks for faithful output
-    model = Searched(text.model(copy=True), decoding.spoken, names)
+    model = Searched(text.model(copy=True), decoding.output_words, names)
     return Summarizer("bench", model, text.lexicon, text.recipe.text, decoding)
 
 
@@ -60,7 +60,7 @@ def answers(text: Material, model: Summarizer) -> dict[str, str]:
 
 def ask_all(model: Summarizing, expected: dict[str, str], clients: int, requests: int, limits: Limits) -> None:
     """Start a server, let clients ask it that often in all, at the same time, and stop it."""
-    with beside(Models("bench", {"bench": model}), limits) as port, ThreadPoolExecutor(clients) as threads:
+    with serve_in_thread(Models("bench", {"bench": model}), limits) as port, ThreadPoolExecutor(clients) as threads:
         list(threads.map(partial(_ask, port, expected, requests // clients), range(clients)))
 
 

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from nutgraf.backtranslation.engine import Event, Listener, State
-from nutgraf.backtranslation.manifest import write_atomically
-from nutgraf.backtranslation.run import Run
 from nutgraf.errors import RunError
+from nutgraf.files import write_atomically
 from nutgraf.report.page import page
+from nutgraf.run.events import Event, Listener, State
+from nutgraf.run.folder import Run
 
 REPORT = "report.html"
 PAUSE = 5.0  # seconds between reports while steps follow fast

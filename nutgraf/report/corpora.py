@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from nutgraf.backtranslation.plan import Kind, Step
 from nutgraf.report.blocks import card, legend, missing, said
 from nutgraf.report.charts import Axis, Series, axis, panel, stairs
 from nutgraf.report.facts import CHAINS, Facts, Pairs, spread
 from nutgraf.report.markup import Markup, joined, tag
+from nutgraf.run.plan import Kind, Step
 
 SAMPLES = 3  # sentences whose artificial counterparts are shown
 _BINS = 25  # at most, in a histogram of lengths
@@ -22,7 +22,7 @@ def samples(facts: Facts) -> Markup:
     titles = {1: "Full texts written for real summaries", 0: "Summaries written for real texts"}
     parts = []
     for odd, title in titles.items():
-        if steps := [step for step in facts.of_kind(Kind.PAIRS) if step.iteration % 2 == odd]:
+        if steps := [step for step in facts.of_kind(Kind.PAIRS) if step.expands == bool(odd)]:
             parts += [tag("h3", title), *_cards(facts, steps)]
     return joined(parts) if parts else missing(_NONE)
 
@@ -34,10 +34,10 @@ def _cards(facts: Facts, steps: Sequence[Step]) -> list[Markup]:
     for place in range(min(SAMPLES, *map(len, made))):
         rows: dict[int, list[Markup]] = {}
         for step, corpus in zip(steps, made, strict=True):
-            name = tag(f"b.{step.chain}", step.name.removesuffix(".pairs"))
-            cell = tag("div", name, said("p", facts.written(corpus[place])))
+            name = tag(f"b.{step.chain}", str(step.model))
+            cell = tag("div", name, said("p", facts.codec.text(corpus[place])))
             rows.setdefault(step.iteration, []).append(cell)
-        cards.append(card(facts.written(real[place]), (tag("div.columns", *cells) for cells in rows.values())))
+        cards.append(card(facts.codec.text(real[place]), (tag("div.columns", *cells) for cells in rows.values())))
     return cards
 
 

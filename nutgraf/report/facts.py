@@ -5,7 +5,6 @@ Histograms are of a few thousand sentences, taken at even distances, so that a l
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,26 +12,23 @@ from pathlib import Path
 
 import numpy as np
 
-from nutgraf.backtranslation import manifest, pairs
-from nutgraf.backtranslation.inputs import Source, read_source
-from nutgraf.backtranslation.manifest import Manifest
-from nutgraf.backtranslation.plan import ALIGNED, ALL, SUPERVISED, TEXT, Kind, Step
-from nutgraf.backtranslation.run import Run
-from nutgraf.backtranslation.stages import HISTORY
-from nutgraf.errors import NutgrafError
-from nutgraf.evaluation import Estimate, Row
-from nutgraf.language import casing_of
-from nutgraf.recipe import INITIALIZERS
-from nutgraf.samples import UNKNOWN
-from nutgraf.summarizer import Codec
+from nutgraf.learning.loop import load_history
+from nutgraf.run import manifest
+from nutgraf.run.evaluations import Evaluation, evaluations
+from nutgraf.run.folder import Run
+from nutgraf.run.manifest import Manifest
+from nutgraf.run.names import CHAINS as UNSUPERVISED
+from nutgraf.run.names import SUPERVISED
+from nutgraf.run.pairs import ARTIFICIAL, share
+from nutgraf.run.plan import ALIGNED, TEXT, Kind, Step
+from nutgraf.summarizing.codec import Codec
+from nutgraf.summarizing.language import casing_of
 from nutgraf.text.casing import Writer
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import UNK, Ids
 from nutgraf.text.prepare import Prepared
-from nutgraf.text.reading import read_pairs
-from nutgraf.text.tokens import detokenize
 
-CHAINS = (*INITIALIZERS, ALL, SUPERVISED)  # each is a class of the style sheet: one colour throughout the page
+CHAINS = (*UNSUPERVISED, SUPERVISED)  # each is a class of the style sheet: one colour throughout the page
 SAMPLED = 2_000  # sentences that a histogram is of
 
 
@@ -43,29 +39,6 @@ class Curve:
     step: Step
     loss: list[tuple[float, float]]
     held_out: list[tuple[float, float]]
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """What `nutgraf evaluate` wrote for one file of pairs."""
-
-    name: str
-    source: Source
-    rows: tuple[Row, ...]
-    folder: Path  # the outputs, one file a system
-
-    def pairs(self) -> list[tuple[str, str]]:
-        """Return the pairs that were evaluated; none where the file is no longer there or is another one now."""
-        try:
-            if read_source(self.source.path, self.source.limit).digest != self.source.digest:
-                return []
-            return read_pairs(self.source.path, self.source.limit)
-        except (NutgrafError, OSError):
-            return []
-
-    def outputs(self, name: str) -> list[str]:
-        """Return a system's summaries."""
-        return self.folder.joinpath(f"{name}.txt").read_text("utf-8").split("\n")[:-1]
 
 
 @dataclass(frozen=True)
@@ -135,16 +108,16 @@ class Facts:
         """The learning curves of all models; the initializers keep none."""
         curves = []
         for step in self.of_kind(Kind.EXPANDER, Kind.SUMMARIZER):
-            points = json.loads((self.run.step_folder(step.name) / HISTORY).read_text("utf-8"))
-            loss = [(point["step"], point["loss"]) for point in points]
-            held_out = [(point["step"], point["held_out"]) for point in points if point["held_out"] is not None]
+            points = load_history(self.run.step_folder(step.name))
+            loss = [(float(point.step), point.loss) for point in points]
+            held_out = [(float(point.step), point.held_out) for point in points if point.held_out is not None]
             curves.append(Curve(step, loss, held_out))
         return curves
 
     @cached_property
     def evaluations(self) -> list[Evaluation]:
         """All evaluations, by the name of the pairs."""
-        return [_evaluation(path) for path in sorted((self.run.folder / "evaluation").glob("*.json"))]
+        return evaluations(self.run.folder)
 
     @cached_property
     def prepared(self) -> Prepared:
@@ -161,24 +134,20 @@ class Facts:
         """Writes a summary's words as people do."""
         return Writer(casing_of(self.run), self.run.recipe.text.digits)
 
-    def written(self, words: Ids) -> str:
-        """Write a sentence; unknown words are shown as in the paper."""
-        return detokenize(self.codec.decode([words], UNKNOWN)[0])
-
     def artificial(self, step: Step) -> Corpus:
         """Return what a step of pairs made."""
-        return Corpus.open(self.run.step_folder(step.name), pairs.NAME)
+        return Corpus.open(self.run.step_folder(step.name), ARTIFICIAL)
 
     def real(self, step: Step) -> Corpus:
         """Return what a step of pairs was made from, sentence by sentence."""
-        corpus = self.prepared.summaries if step.iteration % 2 else self.prepared.texts
-        return pairs.share(corpus, self.run.recipe.generation.limit, step.chain)
+        corpus = self.prepared.summaries if step.expands else self.prepared.texts
+        return share(corpus, self.run.recipe.generation.sentences_per_chain, step.chain)
 
     def sampled(self, step: Step) -> Pairs:
         """Return some of the pairs of a step."""
         real, artificial = self.real(step), self.artificial(step)
         places = spread(min(len(real), len(artificial)))
-        texts, summaries = (artificial, real) if step.iteration % 2 else (real, artificial)
+        texts, summaries = (artificial, real) if step.expands else (real, artificial)
         return Pairs([texts[place] for place in places], [summaries[place] for place in places])
 
     def evaluated(self) -> Pairs:
@@ -200,9 +169,3 @@ def _record(folder: Path) -> Manifest | None:
         return manifest.read(folder)
     except manifest.DamagedError:
         return None  # as good as not done: the next training redoes it
-
-
-def _evaluation(path: Path) -> Evaluation:
-    table = json.loads(path.read_text("utf-8"))
-    rows = [Row(**{**row, **{key: Estimate(**row[key]) for key in ("r1", "r2", "rl")}}) for row in table["rows"]]
-    return Evaluation(path.stem, Source(**table["pairs"]), tuple(rows), path.with_suffix(""))

@@ -10,16 +10,16 @@ from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 
-from nutgraf.backtranslation.plan import TEXT, best
-from nutgraf.backtranslation.run import Run
-from nutgraf.display import duration
 from nutgraf.errors import NutgrafError
+from nutgraf.progress import duration
 from nutgraf.report.blocks import legend, lines, missing
 from nutgraf.report.charts import Axis, Series, axis, bar, panel
 from nutgraf.report.corpora import distributions, samples
 from nutgraf.report.facts import Curve, Facts
 from nutgraf.report.markup import Markup, joined, tag
-from nutgraf.report.scores import place_of, predictions, rouge_by_iteration, score_tables
+from nutgraf.report.scores import predictions, rouge_by_iteration, score_tables
+from nutgraf.run.folder import Run
+from nutgraf.run.plan import TEXT
 
 _UNREADABLE = (NutgrafError, OSError, ValueError, LookupError, TypeError, AttributeError)
 _HEAD = Markup(
@@ -62,13 +62,8 @@ def _guarded(part: Part, facts: Facts) -> Markup:
 
 def _lede(facts: Facts) -> Markup:
     said = "A summarizer learned from texts and summaries that were never paired."
-    rows = [(row, one.name) for one in facts.evaluations for row in one.rows if row.aligned == 0 and place_of(row.name)]
-    if rows:
-        row, pairs = max(rows, key=lambda found: found[0].rl.mean)
-        figures = " / ".join(f"{score.mean:.2f}" for score in (row.r1, row.r2, row.rl))
-        said += f" The best one, {row.name}, scores ROUGE-1 / 2 / L {figures} on the {row.pairs:,} pairs of “{pairs}”."
-    elif latest := best(facts.run.summarizers()):
-        said += f" The one to use so far is {latest}."
+    if best := facts.run.best():
+        said += f" The one to use is {best.name}: {best.reason}."
     return tag("p.lede", said)
 
 

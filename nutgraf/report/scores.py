@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from nutgraf.backtranslation.plan import SUPERVISED
-from nutgraf.evaluation import Estimate, Row, Table, tables
+from nutgraf.evaluation.tables import Table, tables
 from nutgraf.report.blocks import card, legend, lines, missing
 from nutgraf.report.charts import Axis, Series, axis, panel
-from nutgraf.report.facts import CHAINS, Evaluation, Facts, spread
+from nutgraf.report.facts import CHAINS, Facts, spread
 from nutgraf.report.markup import Markup, joined, tag, text
+from nutgraf.run.evaluations import Estimate, Evaluation, Row
+from nutgraf.run.names import SUPERVISED, ModelName, lead_words
 from nutgraf.text.casing import Writer
 
 PREDICTIONS = 6
@@ -34,8 +35,8 @@ def predictions(facts: Facts) -> Markup:
 
 def place_of(name: str) -> tuple[str, int] | None:
     """Return the chain and the iteration of an unsupervised summarizer; None for any other row."""
-    chain, _, iteration = name.rpartition("-")
-    return (chain, int(iteration)) if chain in CHAINS and iteration.isdecimal() else None
+    found = ModelName.find(name)
+    return (found.chain, found.iteration) if found and found.unsupervised else None
 
 
 def _each(facts: Facts, part: Callable[[Evaluation], Iterable[Markup]]) -> Markup:
@@ -73,7 +74,7 @@ def _charts(rows: Sequence[Row]) -> list[Markup]:
         return [missing("No summarizer of a chain was evaluated.")]
     seen = {chain for chain, _ in places.values()}
     keys = [(chain, chain) for chain in CHAINS if chain in seen]
-    keys += [("lead", "best Lead")] if any(row.name.startswith("Lead-") for row in rows) else []
+    keys += [("lead", "best Lead")] if any(lead_words(row.name) for row in rows) else []
     keys += [("seq2seq", "seq2seq (supervised)")] if any(row.name == SUPERVISED for row in rows) else []
     return [legend(keys), tag("div.panels", *(_chart(rows, places, measure) for measure in _MEASURES))]
 
@@ -82,7 +83,7 @@ def _chart(rows: Sequence[Row], places: dict[str, tuple[str, int]], measure: str
     scores: dict[str, Estimate] = {row.name: getattr(row, measure) for row in rows}
     iterations = sorted({iteration for _, iteration in places.values()})
     x = Axis(iterations[0] - 0.5, iterations[-1] + 0.5, iterations)
-    leads = [scores[row.name] for row in rows if row.name.startswith("Lead-")]
+    leads = [scores[row.name] for row in rows if lead_words(row.name)]
     series = [_level("best Lead", "lead", max(leads, key=lambda score: score.mean), x)] if leads else []
     series += [_level(SUPERVISED, SUPERVISED, scores[SUPERVISED], x)] if SUPERVISED in scores else []
     for number, chain in enumerate(CHAINS):
@@ -121,4 +122,4 @@ def _predicted(evaluation: Evaluation, write: Writer) -> list[Markup]:
 def _final(names: Sequence[str]) -> list[str]:
     """Return the last summarizer of each chain, then those that saw aligned pairs."""
     last = {place[0]: name for name in names if (place := place_of(name))}
-    return [*last.values(), *(name for name in names if place_of(name) is None and not name.startswith("Lead-"))]
+    return [*last.values(), *(name for name in names if place_of(name) is None and not lead_words(name))]

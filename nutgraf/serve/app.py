@@ -26,8 +26,8 @@ from nutgraf.serve.batching import Batcher, ClosedError, Group, QueueFullError
 from nutgraf.serve.limits import Limits
 from nutgraf.serve.metrics import CONTENT_TYPE, Metrics
 from nutgraf.serve.models import Models, described
-from nutgraf.serve.request import Answer, Asked, ErrorBody, Fault, Model, ModelList, Refusal, Summary, parse
-from nutgraf.summarizer import Explained, Wishes
+from nutgraf.serve.request import Answer, ApiError, ErrorBody, Fault, Model, ModelList, SummarizeRequest, Summary, parse
+from nutgraf.summarizing.summarizer import SummaryOptions, SummaryResult
 
 STATIC = Path(__file__).parent / "static"
 _HEADERS = {
@@ -40,7 +40,9 @@ _NAMES = {404: "not_found", 405: "method_not_allowed"}
 _REFUSALS = (400, 401, 408, 413, 415, 422, 500, 503, 504)
 _DRAINED = 16 << 20  # bytes past the limit that are read and dropped, so that the client hears why, not a reset
 _BUSY = {"Retry-After": "1"}
-_BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": Asked.model_json_schema()}}}}
+_BODY = {
+    "requestBody": {"required": True, "content": {"application/json": {"schema": SummarizeRequest.model_json_schema()}}}
+}
 
 
 def make_app(models: Models, limits: Limits, key: str | None = None) -> FastAPI:
@@ -85,8 +87,8 @@ def _add_api(
         began = time.monotonic()
         try:
             asked, name, texts = parse(await _body(request, limits), limits, models)
-            wishes = Wishes(asked.max_words, asked.min_words, asked.faithful, asked.n_best, asked.explain)
-            group = Group(name, wishes)
+            options = SummaryOptions(asked.max_words, asked.min_words, asked.faithful, asked.n_best, asked.explain)
+            group = Group(name, options)
             found = await _found(batcher, group, texts, limits)
         finally:
             metrics.latency(time.monotonic() - began)
@@ -125,7 +127,7 @@ async def _body(request: Request, limits: Limits) -> bytes:
     """Read the body, but never keep more of it than the limit nor wait for longer."""
     # Also keeps other sites' pages from sending requests here: a browser asks first before it sends JSON elsewhere.
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise Refusal(415, "unsupported_media_type", "expected JSON: send Content-Type: application/json")
+        raise ApiError(415, "unsupported_media_type", "expected JSON: send Content-Type: application/json")
     body, size = bytearray(), 0
     try:
         async with asyncio.timeout(limits.seconds):
@@ -136,24 +138,24 @@ async def _body(request: Request, limits: Limits) -> bytes:
                 elif size > limits.body + _DRAINED:
                     break
     except TimeoutError:
-        raise Refusal(408, "slow_request", f"the body did not arrive within {limits.seconds:g} seconds") from None
+        raise ApiError(408, "slow_request", f"the body did not arrive within {limits.seconds:g} seconds") from None
     if size > limits.body:
-        raise Refusal(413, "body_too_large", f"expected a body of at most {limits.body} bytes")
+        raise ApiError(413, "body_too_large", f"expected a body of at most {limits.body} bytes")
     return bytes(body)
 
 
-async def _found(batcher: Batcher, group: Group, texts: list[str], limits: Limits) -> list[Explained]:
+async def _found(batcher: Batcher, group: Group, texts: list[str], limits: Limits) -> list[SummaryResult]:
     try:
         async with asyncio.timeout(limits.seconds):
             return await asyncio.wrap_future(batcher.submit(group, texts))
     except QueueFullError:
-        raise Refusal(503, "queue_full", "too many texts are waiting; try again in a moment", _BUSY) from None
+        raise ApiError(503, "queue_full", "too many texts are waiting; try again in a moment", _BUSY) from None
     except ClosedError:
-        raise Refusal(503, "shutting_down", "the server is shutting down", _BUSY) from None
+        raise ApiError(503, "shutting_down", "the server is shutting down", _BUSY) from None
     except TimeoutError:
-        raise Refusal(504, "timeout", f"no summary within {limits.seconds:g} seconds") from None
+        raise ApiError(504, "timeout", f"no summary within {limits.seconds:g} seconds") from None
     except InputError as error:
-        raise Refusal(422, "invalid_request", str(error)) from None
+        raise ApiError(422, "invalid_request", str(error)) from None
 
 
 def _guard(key: str | None) -> Callable[..., Awaitable[None]]:
@@ -164,14 +166,14 @@ def _guard(key: str | None) -> Callable[..., Awaitable[None]]:
     ) -> None:
         if key is not None and not hmac.compare_digest((sent.credentials if sent else "").encode(), key.encode()):
             told = "expected the server's key: send Authorization: Bearer KEY"
-            raise Refusal(401, "unauthorized", told, {"WWW-Authenticate": "Bearer"})
+            raise ApiError(401, "unauthorized", told, {"WWW-Authenticate": "Bearer"})
 
     return check
 
 
 def _add_errors(app: FastAPI) -> None:
     def refused(_: Request, error: Exception) -> Response:
-        assert isinstance(error, Refusal)
+        assert isinstance(error, ApiError)
         return _error(error.status, error.code, error.message, error.headers)
 
     def unknown(_: Request, error: Exception) -> Response:
@@ -185,7 +187,7 @@ def _add_errors(app: FastAPI) -> None:
         # uvicorn closes the connection after a mistake: the client must know, or its next request would be lost.
         return _error(500, "internal", "the server made a mistake; its log says more", {"Connection": "close"})
 
-    app.add_exception_handler(Refusal, refused)
+    app.add_exception_handler(ApiError, refused)
     app.add_exception_handler(HTTPException, unknown)
     app.add_exception_handler(ClientDisconnect, gone)
     app.add_exception_handler(Exception, broken)

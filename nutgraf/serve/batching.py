@@ -17,7 +17,7 @@ from threading import Condition, Thread
 from nutgraf.serve.limits import Limits
 from nutgraf.serve.metrics import Metrics
 from nutgraf.serve.models import Models
-from nutgraf.summarizer import Explained, Wishes
+from nutgraf.summarizing.summarizer import SummaryOptions, SummaryResult
 
 PATIENCE = 6  # times `Limits.wait`: a batch leaves then, even if requests still come
 
@@ -35,7 +35,7 @@ class Group:
     """What jobs must have in common to be summarized together."""
 
     model: str
-    wishes: Wishes
+    options: SummaryOptions
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Job:
 
     group: Group
     texts: Sequence[str]
-    future: Future[list[Explained]] = field(default_factory=Future)
+    future: Future[list[SummaryResult]] = field(default_factory=Future)
 
 
 class Batcher:
@@ -64,7 +64,7 @@ class Batcher:
         with self._changed:
             return self._texts()
 
-    def submit(self, group: Group, texts: Sequence[str]) -> Future[list[Explained]]:
+    def submit(self, group: Group, texts: Sequence[str]) -> Future[list[SummaryResult]]:
         """Put a request's texts into the line; cancelling the future takes them out again."""
         job = Job(group, texts)
         with self._changed:
@@ -124,7 +124,7 @@ class Batcher:
         group = jobs[0].group
         texts = [text for job in jobs for text in job.texts]
         try:
-            found = self._models.by_name[group.model].answer(texts, group.wishes)
+            found = self._models.by_name[group.model].answer(texts, group.options)
             if len(found) != len(texts):
                 raise RuntimeError(f"{group.model}: {len(found)} summaries of {len(texts)} texts")
         except Exception as error:

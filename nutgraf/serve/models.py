@@ -9,8 +9,8 @@ from typing import Protocol
 
 import torch
 
-from nutgraf.backtranslation.plan import SUMMARIZER, best
-from nutgraf.summarizer import Explained, Summarizer, Wishes, language_of, located
+from nutgraf.run.names import ModelName, latest
+from nutgraf.summarizing.summarizer import Summarizer, SummaryOptions, SummaryResult, language_of, locate
 
 _CHAINS = {
     "pr-thr": "Pr-Thr: each word becomes the nearest word of summaries",
@@ -23,7 +23,7 @@ _CHAINS = {
 class Summarizing(Protocol):
     """What the server needs of a `nutgraf.Summarizer`."""
 
-    def answer(self, texts: Sequence[str], wishes: Wishes) -> list[Explained]:
+    def answer(self, texts: Sequence[str], options: SummaryOptions) -> list[SummaryResult]:
         """Summarize: one answer a text, in the same order."""
 
 
@@ -40,20 +40,20 @@ class Models:
 
         All are loaded now: a damaged one is an error before the first request, not during one.
         """
-        run, default = located(path, None)
+        run, default = locate(path, None)
         wanted = names or (run.summarizers() if run.folder == path else [default])
         if default not in wanted:
-            default = best(wanted) or wanted[0]
+            default = latest(wanted) or wanted[0]
         language = language_of(run)
         return cls(default, {name: Summarizer.of(run, name, device, language) for name in dict.fromkeys(wanted)})
 
 
 def described(name: str) -> str:
     """Say in a few words what a summarizer is, for people who have not read the paper."""
-    found = SUMMARIZER.fullmatch(name)
-    if not found:
-        return "Trained on aligned pairs, for comparison" if name == "seq2seq" else ""
-    loops = int(found[2]) // 2
+    found = ModelName.find(name)
+    if found is None or found.supervised:
+        return "Trained on aligned pairs, for comparison" if found else ""
+    loops = found.iteration // 2
     stage = f"after back-translation, loop {loops}" if loops else "before back-translation"
-    tuned = f", fine-tuned on {int(found[3]):,} aligned pairs" if found[3] else ""
-    return f"{_CHAINS[found[1]]}; {stage}{tuned}"
+    tuned = f", fine-tuned on {found.aligned_limit:,} aligned pairs" if found.aligned_limit else ""
+    return f"{_CHAINS[found.chain]}; {stage}{tuned}"

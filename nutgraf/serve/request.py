@@ -1,7 +1,7 @@
 """The JSON of a question and of an answer, and what is wrong with a question, in plain words.
 
 The parser is pydantic's: it refuses bytes that are no UTF-8, halves of surrogate pairs and nesting without end, and
-does not take "5" for 5. What it finds becomes a Refusal, which the app answers with.
+does not take "5" for 5. What it finds becomes a ApiError, which the app answers with.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from nutgraf.serve.limits import LONGEST_SUMMARY, LONGEST_WORD, MOST_SUMMARIES, Limits
 from nutgraf.serve.models import Models
-from nutgraf.summarizer import Explained, Word
-from nutgraf.summarizer import Summary as Explanation
+from nutgraf.summarizing.summarizer import Summary as Explanation
+from nutgraf.summarizing.summarizer import SummaryResult, Word
 
 _SHOWN = 3  # mistakes that a message names
 _LONGEST_MESSAGE = 400  # characters: a message may quote a key that the client made up
 
 
-class Refusal(Exception):  # noqa: N818
+class ApiError(Exception):
     """An answer that is no summary: status, a code for programs, a message for people."""
 
     def __init__(self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None):
@@ -29,7 +29,7 @@ class Refusal(Exception):  # noqa: N818
         self.message = message if len(message) <= _LONGEST_MESSAGE else message[:_LONGEST_MESSAGE] + " ..."
 
 
-class Asked(BaseModel):
+class SummarizeRequest(BaseModel):
     """What a client wants summarized: `text` or `texts`, one of the two."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
@@ -43,7 +43,7 @@ class Asked(BaseModel):
     faithful: bool | None = Field(None, description="No name and no number that is not in the text.")
 
 
-class Told(BaseModel):
+class SummaryBody(BaseModel):
     """A summary; explained, also its words and the geometric mean of their probabilities."""
 
     summary: str
@@ -59,19 +59,21 @@ class Told(BaseModel):
         return told
 
 
-class Summary(Told):
+class Summary(SummaryBody):
     """The summary of one text; the parts that were not asked for are left out."""
 
-    alternatives: list[Told] = Field(default=[], description="With `n_best` above 1, best first; there may be fewer.")
+    alternatives: list[SummaryBody] = Field(
+        default=[], description="With `n_best` above 1, best first; there may be fewer."
+    )
     source_words: list[str] = Field(default=[], description="What the model read of the text, with `explain`.")
 
     @classmethod
-    def answer(cls, found: Explained, n_best: int, explain: bool) -> Self:
+    def answer(cls, found: SummaryResult, n_best: int, explain: bool) -> Self:
         """Set the parts that are wanted; a blank text has an empty summary."""
         best, *others = found.summaries or (Explanation("", (), None),)
         answer = cls.of(best, explain)
         if n_best > 1:
-            answer.alternatives = [Told.of(other, explain) for other in others]
+            answer.alternatives = [SummaryBody.of(other, explain) for other in others]
         if explain:
             answer.source_words = list(found.source)
         return answer
@@ -111,42 +113,42 @@ class ErrorBody(BaseModel):
     error: Fault
 
 
-def parse(body: bytes, limits: Limits, models: Models) -> tuple[Asked, str, list[str]]:
-    """Return what was asked for, the model's name and the texts; a Refusal says what is wrong with it."""
+def parse(body: bytes, limits: Limits, models: Models) -> tuple[SummarizeRequest, str, list[str]]:
+    """Return what was asked for, the model's name and the texts; a ApiError says what is wrong with it."""
     try:
-        asked = Asked.model_validate_json(body)
+        asked = SummarizeRequest.model_validate_json(body)
     except ValidationError as error:
         raise _refusal(error) from None
     name = models.default if asked.model is None else asked.model
     if name not in models.by_name:
-        raise Refusal(422, "unknown_model", f"model {name[:80]!r}: expected one of {', '.join(models.by_name)}")
+        raise ApiError(422, "unknown_model", f"model {name[:80]!r}: expected one of {', '.join(models.by_name)}")
     if asked.min_words and asked.max_words and asked.min_words > asked.max_words:
-        raise Refusal(422, "invalid_request", f"min_words {asked.min_words} is above max_words {asked.max_words}")
+        raise ApiError(422, "invalid_request", f"min_words {asked.min_words} is above max_words {asked.max_words}")
     return asked, name, _texts(asked, limits)
 
 
-def _refusal(error: ValidationError) -> Refusal:
+def _refusal(error: ValidationError) -> ApiError:
     mistakes = error.errors(include_url=False, include_context=False, include_input=False)
     told = [f"{'.'.join(map(str, mistake['loc'])) or 'body'}: {mistake['msg']}" for mistake in mistakes[:_SHOWN]]
     if mistakes[0]["type"] == "json_invalid":
-        return Refusal(400, "invalid_json", mistakes[0]["msg"])
-    return Refusal(422, "invalid_request", "; ".join(told))
+        return ApiError(400, "invalid_json", mistakes[0]["msg"])
+    return ApiError(422, "invalid_request", "; ".join(told))
 
 
-def _texts(asked: Asked, limits: Limits) -> list[str]:
+def _texts(asked: SummarizeRequest, limits: Limits) -> list[str]:
     if (asked.text is None) == (asked.texts is None):
-        raise Refusal(422, "invalid_request", "expected either `text` (a string) or `texts` (a list of strings)")
+        raise ApiError(422, "invalid_request", "expected either `text` (a string) or `texts` (a list of strings)")
     texts = [asked.text] if asked.text is not None else asked.texts or []
     if not texts:
-        raise Refusal(422, "invalid_request", "texts: expected at least one")
+        raise ApiError(422, "invalid_request", "texts: expected at least one")
     if len(texts) > limits.texts:
-        raise Refusal(422, "too_many_texts", f"{len(texts)} texts: expected at most {limits.texts} in a request")
+        raise ApiError(422, "too_many_texts", f"{len(texts)} texts: expected at most {limits.texts} in a request")
     for place, text in enumerate(texts):
         words = text.split()
         if not words:
-            raise Refusal(422, "empty_text", f"text {place} is blank: expected at least one word")
+            raise ApiError(422, "empty_text", f"text {place} is blank: expected at least one word")
         if len(words) > limits.words:
-            raise Refusal(422, "text_too_long", f"text {place}: {len(words)} words, expected at most {limits.words}")
+            raise ApiError(422, "text_too_long", f"text {place}: {len(words)} words, expected at most {limits.words}")
         if max(map(len, words)) > LONGEST_WORD:
-            raise Refusal(422, "text_too_long", f"text {place}: a word of more than {LONGEST_WORD} characters")
+            raise ApiError(422, "text_too_long", f"text {place}: a word of more than {LONGEST_WORD} characters")
     return texts

@@ -48,7 +48,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 @contextmanager
-def beside(models: Models, limits: Limits, key: str | None = None) -> Iterator[int]:
+def serve_in_thread(models: Models, limits: Limits, key: str | None = None) -> Iterator[int]:
     """Serve in a thread, on a free port of loopback, for benchmarks and tests; leaving shuts down as SIGTERM does."""
     with listen("127.0.0.1", 0) as listening:
         # Its own logging configuration would take over that of the process; without one, warnings still appear.

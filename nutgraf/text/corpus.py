@@ -32,6 +32,13 @@ class Corpus(Sequence[Ids]):
         return cls(np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int32), offsets)
 
     @classmethod
+    def join(cls, corpora: Sequence[Corpus]) -> Corpus:
+        """Return the corpora one after the other."""
+        tokens = [np.zeros(0, dtype=np.int32), *(corpus.tokens for corpus in corpora)]
+        lengths = [np.zeros(1, dtype=np.int64), *(corpus.lengths for corpus in corpora)]
+        return cls(np.concatenate(tokens), np.cumsum(np.concatenate(lengths)))
+
+    @classmethod
     def open(cls, folder: Path, name: str) -> Corpus:
         """Map what `save` wrote."""
         tokens = folder / f"{name}.tokens.npy"
@@ -66,6 +73,15 @@ class Corpus(Sequence[Ids]):
     def lengths(self) -> NDArray[np.int64]:
         """The number of words of each sentence."""
         return np.diff(self.offsets)
+
+    def take(self, places: NDArray[np.int64]) -> Corpus:
+        """Return a corpus of these sentences, in this order."""
+        lengths = self.lengths[places]
+        offsets = np.zeros(len(places) + 1, dtype=np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        # The place of each word: its sentence's start, and how far into the sentence it is.
+        words = np.repeat(self.offsets[places] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return Corpus(np.asarray(self.tokens[words], dtype=np.int32), offsets)
 
     def counts(self, lexicon_size: int) -> NDArray[np.int64]:
         """How often each word occurs."""

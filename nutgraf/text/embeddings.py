@@ -32,7 +32,7 @@ def train_embeddings(
     report: Report,
 ) -> NDArray[np.float32]:
     """Train on the corpora together; return the vectors of these lexicon ids, one a row: (len(ids), width)."""
-    sentences = _Sentences(corpora, lexicon, settings.joint_sentences, settings.epochs, report)
+    sentences = _Sentences(corpora, lexicon, settings.max_sentences, settings.epochs, report)
     model = FastText(
         sg=1,
         vector_size=width,

@@ -11,9 +11,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from nutgraf.backtranslation import manifest, pairs
-from nutgraf.backtranslation.engine import Event, State
-from nutgraf.seq2seq import training
+from nutgraf import files
+from nutgraf.backtranslation import pairs
+from nutgraf.learning import loop
+from nutgraf.run import manifest
+from nutgraf.run.events import Event, State
 from tests.tiny import Corpus, train_tiny
 
 # Step, and how many times its progress is heard before the end.
@@ -56,13 +58,13 @@ def dies_at(step: str, count: int) -> Callable[[Event], None]:
 def dies_writing(end: str) -> None:
     def write(path: Path, content: bytes) -> None:
         if path.as_posix().endswith(end):
-            path.with_name(f".{path.name}.partial").write_bytes(content[: len(content) // 2])
+            files.partial_of(path).write_bytes(content[: len(content) // 2])
             die()
         original(path, content)
 
-    original = manifest.write_atomically
-    manifest.write_atomically = write
-    pairs.write_atomically = write  # type: ignore[attr-defined]
+    original = files.write_atomically
+    for module in (manifest, pairs):
+        vars(module)["write_atomically"] = write
 
 
 def live(corpus: Corpus, out: Path, moment: tuple[str, int] | str | None) -> int:
@@ -70,7 +72,7 @@ def live(corpus: Corpus, out: Path, moment: tuple[str, int] | str | None) -> int
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    training.CHECKPOINT_SECONDS = 0.0
+    loop.CHECKPOINT_SECONDS = 0.0
     if isinstance(moment, str):
         dies_writing(moment)
     train_tiny(corpus, out, listener=dies_at(*moment) if isinstance(moment, tuple) else lambda _: None)

@@ -1,6 +1,7 @@
 from nutgraf import recipe
-from nutgraf.backtranslation.cost import Sizes, estimate, forward
-from nutgraf.backtranslation.plan import make_plan
+from nutgraf.backtranslation.cost import Sizes, estimate
+from nutgraf.models.arithmetic import forward
+from nutgraf.run.plan import make_plan
 
 SIZES = Sizes(85_000, 200_000, 30, 9)
 
@@ -23,7 +24,7 @@ def test_costs_grow_with_what_is_asked() -> None:
     costs = estimate(steps, cpu, SIZES, threads=2)
     assert set(costs) == {step.name for step in steps}
     assert all(cost > 0 for cost in costs.values())
-    double = estimate(steps, recipe.override(cpu, ["training.steps=3000"]), SIZES, threads=2)
+    double = estimate(steps, recipe.override(cpu, ["training.summarizer_steps=3000"]), SIZES, threads=2)
     assert double["mu1-2"] > 1.8 * costs["mu1-2"]
     assert double["mu1-1"] == costs["mu1-1"]
     assert sum(estimate(steps, cpu, SIZES, threads=1).values()) > sum(costs.values())

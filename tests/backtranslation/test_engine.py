@@ -1,22 +1,23 @@
 import errno
 import json
 import os
-import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from threading import Barrier, active_count
 
 import pytest
 import torch
 
-from nutgraf.backtranslation.engine import Event, Listener, State, unheard
-from nutgraf.backtranslation.run import Run
-from nutgraf.backtranslation.stages import Stages, Task
+from nutgraf.backtranslation.steps import Steps, Task
+from nutgraf.backtranslation.train import run_training
 from nutgraf.errors import RunError
-from nutgraf.progress import Progress
-from tests.tiny import Corpus, checksums, told, train_tiny, untold
+from nutgraf.progress import Progress, ignore
+from nutgraf.run.events import Event, Listener, State
+from nutgraf.run.folder import Run
+from tests.tiny import Corpus, checksums, ended, request, train_tiny
 
 
 def test_every_step_of_the_plan_is_done(finished: Run) -> None:
@@ -28,8 +29,8 @@ def test_every_step_of_the_plan_is_done(finished: Run) -> None:
 def test_the_same_call_again_does_nothing(corpus: Corpus, copied: Run) -> None:
     events: list[Event] = []
     train_tiny(corpus, copied.folder, listener=events.append)
-    assert set(told(events).values()) == {"kept"}
-    assert len(told(events)) == len(copied.plan())
+    assert set(ended(events).values()) == {"kept"}
+    assert len(ended(events)) == len(copied.plan())
 
 
 @pytest.mark.parametrize("damage", ["flip", "truncate", "remove", "manifest"])
@@ -50,7 +51,7 @@ def test_damage_is_named_and_only_that_step_is_redone(corpus: Corpus, copied: Ru
         copied.intact("mu1-1.pairs")
     events: list[Event] = []
     train_tiny(corpus, copied.folder, listener=events.append)
-    assert {name for name, state in told(events).items() if state == "done"} == {"mu1-1.pairs"}
+    assert {name for name, state in ended(events).items() if state == "done"} == {"mu1-1.pairs"}
     assert [path.name in event.note for event in events if event.state is State.REDONE] == [True]
     assert checksums(copied.folder) == before
 
@@ -63,21 +64,21 @@ def test_what_depends_on_a_step_that_came_out_differently_is_redone(corpus: Corp
     path.write_text(json.dumps(record))
     events: list[Event] = []
     train_tiny(corpus, copied.folder, listener=events.append)
-    assert {name for name, state in told(events).items() if state == "done"} == {"mu1-1"}
+    assert {name for name, state in ended(events).items() if state == "done"} == {"mu1-1"}
     assert "differently" in next(event.note for event in events if event.state is State.REDONE)
 
 
 def test_a_full_disk_is_explained_and_what_is_done_stays(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make, error = Stages.make, OSError(errno.ENOSPC, "No space left on device")
+    make, error = Steps.make, OSError(errno.ENOSPC, "No space left on device")
 
-    def full(self: Stages, task: Task) -> None:
+    def full(self: Steps, task: Task) -> None:
         if task.step.name == "embeddings":
             raise error
         make(self, task)
 
-    monkeypatch.setattr(Stages, "make", full)
+    monkeypatch.setattr(Steps, "make", full)
     with pytest.raises(RunError, match=r"embeddings.*full"):
         train_tiny(corpus, tmp_path / "run")
     error = OSError("1000000 requested and 65504 written")  # numpy's
@@ -88,32 +89,25 @@ def test_a_full_disk_is_explained_and_what_is_done_stays(
 
 
 def test_a_part_of_the_plan(corpus: Corpus, finished: Run, tmp_path: Path) -> None:
-    from nutgraf.training import train
-
-    run = tmp_path / "run"
-    arguments = (corpus.texts, corpus.summaries, run, corpus.recipe)
+    asked = request(corpus, tmp_path / "run")
     with pytest.raises(RunError, match="nonsense"):
-        train(*arguments, threads=1, stop_after="nonsense")
-    assert not run.exists()
-    shutil.copytree(finished.step_folder("text"), tmp_path / "kept")
-    train(*arguments, threads=1, only=["mu1-0"], stop_after="text", warn=lambda _: None)
-    assert {path.name for path in (run / "steps").iterdir()} == {"text"}
-    assert checksums(run)["steps/text/lexicon.txt"] == checksums(finished.folder)["steps/text/lexicon.txt"]
+        run_training(replace(asked, stop_after="nonsense"))
+    assert not (tmp_path / "run").exists()
+    run = run_training(replace(asked, only=("mu1-0",), stop_after="text"), warn=ignore)
+    assert {path.name for path in (run.folder / "steps").iterdir()} == {"text"}
+    assert checksums(run.folder)["steps/text/lexicon.txt"] == checksums(finished.folder)["steps/text/lexicon.txt"]
 
 
 def test_supervised_rows_and_validation_pairs(corpus: Corpus, copied: Run, tmp_path: Path) -> None:
     """Aligned pairs may be added to a run; validation pairs change the thresholds, so they may not."""
-    from nutgraf.training import train
-
-    arguments = (corpus.texts, corpus.summaries, copied.folder, corpus.recipe)
+    asked = request(corpus, copied.folder)
     events: list[Event] = []
-    run = train(*arguments, threads=1, aligned=corpus.pairs, aligned_limits=[8], listener=events.append)
-    assert {name for name, state in told(events).items() if state == "done"} == {"aligned", "seq2seq", "all-2+8"}
+    run = run_training(replace(asked, aligned=corpus.pairs, aligned_limits=(8,)), events.append)
+    assert {name for name, state in ended(events).items() if state == "done"} == {"aligned", "seq2seq", "all-2+8"}
     assert run.summarizers()[-2:] == ["all-2+8", "seq2seq"]
     with pytest.raises(RunError, match="--valid"):
-        train(*arguments, threads=1, valid=corpus.pairs)
-    tuned = train(*arguments[:2], tmp_path / "tuned", corpus.recipe, threads=1, valid=corpus.pairs, only=["mu1-0"],
-                  warn=lambda _: None)  # fmt: skip
+        run_training(replace(asked, valid=corpus.pairs))
+    tuned = run_training(replace(asked, out=tmp_path / "tuned", valid=corpus.pairs, only=("mu1-0",)), warn=ignore)
     assert tuned.keys(tuned.plan())["mu1-0"] != copied.keys(copied.plan())["mu1-0"]
     assert tuned.keys(tuned.plan())["dbae-0"] == copied.keys(copied.plan())["dbae-0"]
 
@@ -121,13 +115,10 @@ def test_supervised_rows_and_validation_pairs(corpus: Corpus, copied: Run, tmp_p
 @pytest.fixture
 def two_threads(corpus: Corpus, tmp_path: Path) -> Iterator[Callable[[Listener], Run]]:
     """Train up to the vectors of Pr-Thr with two threads."""
-    from nutgraf.training import train
+    asked = replace(request(corpus, tmp_path / "run"), threads=2, only=("pr-thr-0",), stop_after="embeddings-S")
 
-    def begin(listener: Listener = unheard) -> Run:
-        arguments = (corpus.texts, corpus.summaries, tmp_path / "run", corpus.recipe)
-        return train(
-            *arguments, threads=2, only=["pr-thr-0"], stop_after="embeddings-S", listener=listener, warn=untold
-        )
+    def begin(listener: Listener = ignore) -> Run:
+        return run_training(asked, listener, ignore)
 
     yield begin
     torch.set_num_threads(1)
@@ -136,14 +127,14 @@ def two_threads(corpus: Corpus, tmp_path: Path) -> Iterator[Callable[[Listener],
 def test_steps_of_one_thread_go_side_by_side_and_come_out_the_same(
     two_threads: Callable[[Listener], Run], finished: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make, both, events = Stages.make, Barrier(2, timeout=60), list[Event]()
+    make, both, events = Steps.make, Barrier(2, timeout=60), list[Event]()
 
-    def met(self: Stages, task: Task) -> None:
+    def met(self: Steps, task: Task) -> None:
         if task.step.name.startswith("embeddings-"):
             both.wait()  # it would break if they came one after the other
         make(self, task)
 
-    monkeypatch.setattr(Stages, "make", met)
+    monkeypatch.setattr(Steps, "make", met)
     run = two_threads(events.append)
     states = {(event.step.name, event.state) for event in events}
     assert {("embeddings-F", State.DONE), ("embeddings-S", State.DONE)} <= states
@@ -155,9 +146,9 @@ def test_steps_of_one_thread_go_side_by_side_and_come_out_the_same(
 def test_an_error_beside_another_step_is_raised_and_the_other_is_kept(
     two_threads: Callable[[Listener], Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make, failed = Stages.make, Barrier(2, timeout=60)
+    make, failed = Steps.make, Barrier(2, timeout=60)
 
-    def fails(self: Stages, task: Task) -> None:
+    def fails(self: Steps, task: Task) -> None:
         if task.step.name.startswith("embeddings-"):
             failed.wait()
         if task.step.name == "embeddings-F":
@@ -165,22 +156,22 @@ def test_an_error_beside_another_step_is_raised_and_the_other_is_kept(
         make(self, task)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Stages, "make", fails)
+        patch.setattr(Steps, "make", fails)
         with pytest.raises(RunError, match=r"embeddings-F.*full"):
-            two_threads(unheard)
+            two_threads(ignore)
     assert Run.open(tmp_path / "run").finished("embeddings-S") is not None
     events: list[Event] = []
     two_threads(events.append)
-    assert {name for name, state in told(events).items() if state == "done"} == {"embeddings-F"}
+    assert {name for name, state in ended(events).items() if state == "done"} == {"embeddings-F"}
 
 
 @pytest.mark.parametrize("last", ["embeddings-F", "embeddings-S"])
 def test_after_an_interrupt_nobody_writes_any_more(
     two_threads: Callable[[Listener], Run], monkeypatch: pytest.MonkeyPatch, last: str
 ) -> None:
-    make, both, before = Stages.make, Barrier(2, timeout=60), active_count()
+    make, both, before = Steps.make, Barrier(2, timeout=60), active_count()
 
-    def endless(self: Stages, task: Task) -> None:
+    def endless(self: Steps, task: Task) -> None:
         if not task.step.name.startswith("embeddings-"):
             make(self, task)
             return
@@ -193,11 +184,11 @@ def test_after_an_interrupt_nobody_writes_any_more(
         finally:
             time.sleep(0.5 if task.step.name == last else 0)  # it is waited for, whichever ends last
 
-    monkeypatch.setattr(Stages, "make", endless)
+    monkeypatch.setattr(Steps, "make", endless)
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # else ignored in the background
     try:
         with pytest.raises(KeyboardInterrupt):
-            two_threads(unheard)
+            two_threads(ignore)
     finally:
         signal.signal(signal.SIGINT, handler)
     assert active_count() == before

@@ -5,8 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutgraf.backtranslation.pairs import cleaned, generate, joined, share, taken, told, union
-from nutgraf.progress import silent
+from nutgraf.backtranslation.pairs import coverage, generate, union
+from nutgraf.models.generation import clean_expansion
+from nutgraf.progress import ignore
+from nutgraf.run.pairs import share
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import UNK, Ids
 
@@ -19,7 +21,7 @@ def test_eq_2_pairs_are_f_of_each_real_sentence_in_order(tmp_path: Path) -> None
     def first_word_twice(sentences: Sequence[Ids], start: int) -> list[Ids]:
         return [np.repeat(sentence[:1], 2) for sentence in sentences]
 
-    generate(real, first_word_twice, 2, tmp_path, tmp_path, silent)
+    generate(real, first_word_twice, 2, tmp_path, tmp_path, ignore)
     made = Corpus.open(tmp_path, "artificial")
     assert [list(words) for words in made] == [[3, 3], [6, 6], [7, 7]]
 
@@ -35,8 +37,8 @@ def test_chunks_that_are_there_are_not_made_again(tmp_path: Path) -> None:
         return [sentence + 100 * start for sentence in sentences]
 
     with pytest.raises(KeyboardInterrupt):
-        generate(real, make, 4, tmp_path, tmp_path, silent)
-    generate(real, make, 4, tmp_path, tmp_path, silent)
+        generate(real, make, 4, tmp_path, tmp_path, ignore)
+    generate(real, make, 4, tmp_path, tmp_path, ignore)
     assert calls == [0, 4, 8, 8]
     assert [int(words[0]) for words in Corpus.open(tmp_path, "artificial")] == [
         *range(3, 7),
@@ -56,7 +58,7 @@ def test_each_chain_has_its_own_share_but_for_the_first_few() -> None:
 
 def test_sentences_that_came_out_empty_keep_their_place_and_are_not_learned(tmp_path: Path) -> None:
     real = Corpus.of([[3], [4, 4], [5]])
-    generate(real, lambda s, _: [x[1:] for x in s], 2, tmp_path, tmp_path, silent)
+    generate(real, lambda s, _: [x[1:] for x in s], 2, tmp_path, tmp_path, ignore)
     made = Corpus.open(tmp_path, "artificial")
     assert [list(words) for words in made] == [[], [4], []]
     pairs = union([(made, real)])
@@ -64,18 +66,18 @@ def test_sentences_that_came_out_empty_keep_their_place_and_are_not_learned(tmp_
     assert [list(words) for words in pairs.targets] == [[4, 4]]
 
 
-def test_how_much_of_a_summary_a_text_says_in_order() -> None:
+def test_coverage_is_the_share_of_a_summary_that_its_text_says_in_order() -> None:
     summaries = Corpus.of([[5, 6, 7, 8], [5, 6, 7, 8], [5, 6], [UNK, 5]])
     texts = Corpus.of([[9, 5, 9, 7, 8], [8, 7, 6, 5], [5, 6, 5, 6], [UNK, 9]])
-    assert told(texts, summaries).tolist() == [0.75, 0.25, 1.0, 0.0]
+    assert coverage(texts, summaries).tolist() == [0.75, 0.25, 1.0, 0.0]
     assert [list(words) for words in union([(texts, summaries)], 0.5).targets] == [[5, 6, 7, 8], [5, 6]]
     rng = np.random.default_rng(0)
     sides = [[rng.integers(3, 9, rng.integers(1, 9)).astype(np.int32) for _ in range(200)] for _ in range(2)]
-    found = told(Corpus.of(sides[0]), Corpus.of(sides[1]))
-    for share_told, text, summary in zip(found, *sides, strict=True):
+    found = coverage(Corpus.of(sides[0]), Corpus.of(sides[1]))
+    for covered, text, summary in zip(found, *sides, strict=True):
         subsequences = (s for n in range(len(summary) + 1) for s in combinations(summary.tolist(), n))
         most = max(len(s) for s in subsequences if s in set(combinations(text.tolist(), len(s))))
-        assert share_told == most / len(summary)
+        assert covered == most / len(summary)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +93,7 @@ def test_how_much_of_a_summary_a_text_says_in_order() -> None:
     ],
 )
 def test_expander_output_is_cleaned_as_the_appendix_says(words: list[int], expected: list[int]) -> None:
-    assert list(cleaned(np.array(words, dtype=np.int32), STOP)) == expected
+    assert list(clean_expansion(np.array(words, dtype=np.int32), STOP)) == expected
 
 
 def test_union_of_three_chains_has_each_real_summary_three_times() -> None:
@@ -100,9 +102,3 @@ def test_union_of_three_chains_has_each_real_summary_three_times() -> None:
     pairs = union([(chain, real) for chain in chains])
     assert [list(words) for words in pairs.sources] == [[10, 1], [10, 2], [20, 1], [20, 2], [30, 1], [30, 2]]
     assert [list(words) for words in pairs.targets] == [[1], [2]] * 3
-
-
-def test_taken_and_joined_agree_with_lists() -> None:
-    corpus = Corpus.of([[1, 2], [], [3], [4, 5, 6]])
-    assert [list(words) for words in taken(corpus, np.array([3, 0, 1]))] == [[4, 5, 6], [1, 2], []]
-    assert [list(words) for words in joined([corpus, Corpus.of([[7]])])] == [[1, 2], [], [3], [4, 5, 6], [7]]

@@ -3,7 +3,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from nutgraf.backtranslation.run import Run
+from nutgraf.run.folder import Run
 from tests.tiny import Corpus, checksums
 
 ROOT = Path(__file__).parents[2]

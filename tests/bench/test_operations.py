@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from nutgraf import recipe
-from nutgraf.backtranslation.cost import forward
+from nutgraf.models.arithmetic import forward
 from nutgraf.bench.operations import scored, sentence
 from nutgraf.text.corpus import Corpus
 

@@ -6,7 +6,7 @@ import pytest
 from nutgraf.bench.material import Material, quick
 from nutgraf.bench.serving import BATCHED, CLIENTS, UNBATCHED, answers, ask_all, summarizer
 from nutgraf.serve.limits import Limits
-from nutgraf.summarizer import Explained, Summary, Wishes
+from nutgraf.summarizing.summarizer import Summary, SummaryOptions, SummaryResult
 
 EXPECTED = {f"text {number}": f"summary {number}" for number in range(CLIENTS)}
 
@@ -18,11 +18,11 @@ class Known:
         self.mixed = mixed
         self.batches: list[int] = []
 
-    def answer(self, texts: Sequence[str], wishes: Wishes) -> list[Explained]:
+    def answer(self, texts: Sequence[str], options: SummaryOptions) -> list[SummaryResult]:
         self.batches.append(len(texts))
         shift = 1 if self.mixed else 0
         rotated = [*texts[shift:], *texts[:shift]]
-        return [Explained((), (Summary(EXPECTED[text], (), None),)) for text in rotated]
+        return [SummaryResult((), (Summary(EXPECTED[text], (), None),)) for text in rotated]
 
 
 def test_every_request_is_asked_once_and_only_many_clients_share_batches() -> None:

@@ -10,16 +10,16 @@ import pytest
 
 from nutgraf import cli, report
 from nutgraf.backtranslation.engine import Event
-from nutgraf.backtranslation.hardware import Hardware
-from nutgraf.backtranslation.run import Run
-from nutgraf.display import duration
 from nutgraf.errors import RunError
-from nutgraf.evaluation import Row
+from nutgraf.evaluation.evaluate import evaluate_run
+from nutgraf.evaluation.tables import Row
+from nutgraf.hardware import Hardware
 from nutgraf.report.facts import Facts, Pairs
 from nutgraf.report.page import page
-from nutgraf.tables import evaluate_run
+from nutgraf.run.folder import Run
+from nutgraf.terminal.training import duration
 from nutgraf.text.corpus import Corpus as Sentences
-from tests.tiny import Corpus, told, train_tiny
+from tests.tiny import Corpus, ended, train_tiny
 
 NO_END = {"meta"}
 HOSTILE = "</style></p><script>alert(1)</script><img src=x onerror=alert(1)>&\"'"
@@ -187,7 +187,7 @@ def test_it_is_written_after_every_step_and_a_failure_stops_nothing(
 
     monkeypatch.setattr(report, "write_report", watched)
     train_tiny(corpus, tmp_path / "run", "plan.iterations=0", listener=events.append, warn=warned.append)
-    assert written == list(range(1, 1 + len(told(events))))
+    assert written == list(range(1, 1 + len(ended(events))))
     assert [message for message in warned if "ZeroDivisionError: for the test" in message]
     assert f"{written[-1]} of {written[-1]}" in Reader((tmp_path / "run" / report.REPORT).read_text()).text
     (tmp_path / "run" / report.REPORT).unlink()

@@ -11,40 +11,40 @@ import httpx
 
 from nutgraf.serve.limits import Limits
 from nutgraf.serve.models import Models, Summarizing
-from nutgraf.serve.server import beside
-from nutgraf.summarizer import Explained, Summary, Wishes, Word
+from nutgraf.serve.server import serve_in_thread
+from nutgraf.summarizing.summarizer import Summary, SummaryOptions, SummaryResult, Word
 
 URL = "/v1/summarize"
 
 
 @dataclass
 class Echo:
-    """Answers with its name, the wishes and the text; holds every answer back until `go`."""
+    """Answers with its name, the options and the text; holds every answer back until `go`."""
 
     name: str
     go: Event = field(default_factory=Event)
     begun: Event = field(default_factory=Event)
     batches: list[list[str]] = field(default_factory=list)
 
-    def answer(self, texts: Sequence[str], wishes: Wishes) -> list[Explained]:
+    def answer(self, texts: Sequence[str], options: SummaryOptions) -> list[SummaryResult]:
         """Where asked for, each text's words: the first copied, a new one, a number; alternatives end in their rank."""
         self.batches.append(list(texts))
         self.begun.set()
         self.go.wait(60)
         if "spoil" in texts:
             raise RuntimeError("secret of the server")
-        name = f"{self.name} faithful" if wishes.faithful else self.name
-        summaries = [f"{name}|{wishes.max_words}|{wishes.min_words}|{text}" for text in texts]
-        if not wishes.explain and wishes.n_best == 1:
-            return [Explained((), (Summary(summary, (), None),)) for summary in summaries]
-        return [explained(text, summary, wishes.n_best) for text, summary in zip(texts, summaries, strict=True)]
+        name = f"{self.name} faithful" if options.faithful else self.name
+        summaries = [f"{name}|{options.max_words}|{options.min_words}|{text}" for text in texts]
+        if not options.explain and options.n_best == 1:
+            return [SummaryResult((), (Summary(summary, (), None),)) for summary in summaries]
+        return [explained(text, summary, options.n_best) for text, summary in zip(texts, summaries, strict=True)]
 
 
-def explained(text: str, summary: str, n_best: int) -> Explained:
+def explained(text: str, summary: str, n_best: int) -> SummaryResult:
     source = tuple(text.split())
     words = (Word(source[0], True, 0, 0.5, False), Word("news", False, None, None, False))
     ranked = [summary, *(f"{summary} {rank}" for rank in range(2, n_best + 1))]
-    return Explained(source, tuple(Summary(one, (*words, Word("42", False, 0, 0.25, True)), 0.5) for one in ranked))
+    return SummaryResult(source, tuple(Summary(one, (*words, Word("42", False, 0, 0.25, True)), 0.5) for one in ranked))
 
 
 def echo(name: str = "a") -> Echo:
@@ -63,7 +63,7 @@ def models(*summarizers: Echo) -> Models:
 def running(served: Models, limits: Limits | None = None, key: str | None = None) -> Iterator[httpx.Client]:
     """Serve on a free port; leaving shuts down as SIGTERM does."""
     with (
-        beside(served, limits or Limits(), key) as port,
+        serve_in_thread(served, limits or Limits(), key) as port,
         httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client,
     ):
         client.get("/healthz")

@@ -40,8 +40,8 @@ def test_one_text_and_several(client: httpx.Client) -> None:
 
 
 def test_alternatives_explanations_and_faith_where_they_are_asked_for(client: httpx.Client) -> None:
-    def answer(**wishes: object) -> object:
-        return client.post(URL, json={"text": "One two", **wishes}).json()["summaries"][0]
+    def answer(**options: object) -> object:
+        return client.post(URL, json={"text": "One two", **options}).json()["summaries"][0]
 
     words = [
         {"text": "One", "copied": True, "source": 0, "probability": 0.5, "unsupported": False},

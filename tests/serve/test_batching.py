@@ -10,13 +10,13 @@ from nutgraf.errors import NutgrafError
 from nutgraf.serve.batching import Batcher, ClosedError, Group, QueueFullError
 from nutgraf.serve.limits import Limits
 from nutgraf.serve.metrics import Histogram, Metrics
-from nutgraf.summarizer import Explained, Wishes
+from nutgraf.summarizing.summarizer import SummaryOptions, SummaryResult
 from tests.serve.serving import URL, Echo, echo, models, running
 
-A, SHORT, B = Group("a", Wishes()), Group("a", Wishes(max_words=5)), Group("b", Wishes())
+A, SHORT, B = Group("a", SummaryOptions()), Group("a", SummaryOptions(max_words=5)), Group("b", SummaryOptions())
 
 
-def said(found: list[Explained]) -> list[str]:
+def said(found: list[SummaryResult]) -> list[str]:
     return [one.summaries[0].text for one in found]
 
 
@@ -55,11 +55,17 @@ def test_the_same_group_goes_together_up_to_a_batch(held: tuple[Batcher, Echo, E
 
 def test_only_equal_wishes_go_together(held: tuple[Batcher, Echo, Echo]) -> None:
     batcher, a, _ = held
-    wishes = (A, *(Group("a", one) for one in (Wishes(explain=True), Wishes(n_best=2), Wishes(faithful=True))))
-    futures = [batcher.submit(group, [f"{place}"]) for _ in range(2) for place, group in enumerate(wishes)]
+    options = (
+        A,
+        *(
+            Group("a", one)
+            for one in (SummaryOptions(explain=True), SummaryOptions(n_best=2), SummaryOptions(faithful=True))
+        ),
+    )
+    futures = [batcher.submit(group, [f"{place}"]) for _ in range(2) for place, group in enumerate(options)]
     a.go.set()
     found = [future.result()[0] for future in futures]
-    assert a.batches == [["first"], *([f"{place}"] * 2 for place in range(len(wishes)))]
+    assert a.batches == [["first"], *([f"{place}"] * 2 for place in range(len(options)))]
     assert [len(one.source) for one in found] == [0, 1, 1, 0] * 2
     assert [len(one.summaries) for one in found] == [1, 1, 2, 1] * 2
     assert [one.summaries[0].text.split("|")[0] for one in found] == ["a", "a", "a", "a faithful"] * 2
@@ -99,7 +105,7 @@ def test_closing_finishes_the_line_and_takes_no_more() -> None:
 
 def test_a_model_that_loses_a_text_is_a_mistake() -> None:
     class Loses(Echo):
-        def answer(self, *_: object) -> list[Explained]:
+        def answer(self, *_: object) -> list[SummaryResult]:
             return []
 
     batcher = Batcher(models(Loses("a")), Limits(), Metrics())
@@ -114,11 +120,11 @@ def test_many_clients_each_get_their_own() -> None:
 
         def ask(i: int) -> None:
             texts, name, most = [f"{i}.{k}" for k in range(i % 3 + 1)], "ab"[i % 2], i % 3 + 1
-            wishes = {"max_words": most, "explain": i % 4 == 0, "n_best": i % 3 + 1}
+            options = {"max_words": most, "explain": i % 4 == 0, "n_best": i % 3 + 1}
             with httpx.Client(base_url=client.base_url, timeout=60) as own:
-                found = own.post(URL, json={"texts": texts, "model": name, **wishes}).json()["summaries"]
+                found = own.post(URL, json={"texts": texts, "model": name, **options}).json()["summaries"]
             assert [summary["summary"] for summary in found] == [f"{name}|{most}|None|{text}" for text in texts]
-            if wishes["explain"]:
+            if options["explain"]:
                 assert [summary["source_words"] for summary in found] == [[text] for text in texts]
             if most > 1:
                 assert [len(summary["alternatives"]) for summary in found] == [most - 1] * len(texts)

@@ -17,7 +17,7 @@ from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
 from nutgraf.serve.limits import Limits
-from nutgraf.summarizer import Explained, Wishes
+from nutgraf.summarizing.summarizer import SummaryOptions, SummaryResult
 from tests.serve.serving import Echo, explained, models, running
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -36,9 +36,9 @@ MOST_WORDS = 50  # of a text; the page's own examples are shorter
 class Teller(Echo):
     """Says what `serving.explained` explains (a copied word, a new one, a number), then what it was asked for."""
 
-    def answer(self, texts: Sequence[str], wishes: Wishes) -> list[Explained]:
-        asked = f"{self.name} words={wishes.max_words} faithful={wishes.faithful}"
-        return [explained(text, f"{text.split()[0]} news 42 {asked}", wishes.n_best) for text in texts]
+    def answer(self, texts: Sequence[str], options: SummaryOptions) -> list[SummaryResult]:
+        asked = f"{self.name} words={options.max_words} faithful={options.faithful}"
+        return [explained(text, f"{text.split()[0]} news 42 {asked}", options.n_best) for text in texts]
 
 
 @pytest.fixture(scope="module")

@@ -17,11 +17,11 @@ import pytest
 import torch
 
 from nutgraf import cli
-from nutgraf.backtranslation.run import Run
 from nutgraf.errors import NutgrafError, RunError
+from nutgraf.run.folder import Run
 from nutgraf.serve.models import Models, described
 from nutgraf.serve.server import KEY, listen, read_key
-from nutgraf.summarizer import Summarizer
+from nutgraf.summarizing.summarizer import Summarizer
 from tests.serve.serving import URL, running
 
 TEXTS = ["Tarvolin Corp said on Monday that sales rose 5 percent.", "A fire in Port Belano killed 3 people on Friday."]
@@ -65,8 +65,8 @@ def test_the_same_strings_as_from_python(finished: Run) -> None:
             summarizer = Summarizer.load(finished.folder, name)
             for faithful in (None, True):
                 asked: dict[str, object] = {"texts": TEXTS, "model": name, "max_words": 6, "faithful": faithful}
-                for wishes in WISHES:
-                    answer = client.post(URL, json={**asked, **wishes}).json()
+                for options in WISHES:
+                    answer = client.post(URL, json={**asked, **options}).json()
                     expected = summarizer(TEXTS, 6, faithful=faithful)
                     assert [summary["summary"] for summary in answer["summaries"]] == expected
                 explained = summarizer.explain(TEXTS, 6, faithful=faithful, n_best=3)

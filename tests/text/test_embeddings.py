@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nutgraf.progress import Progress, silent
+from nutgraf.progress import Progress, ignore
 from nutgraf.recipe import Embeddings
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.embeddings import train_embeddings
@@ -30,7 +30,7 @@ def vectors(
     ids: list[int], seed: int = 1, settings: Embeddings = SETTINGS, sentences: int = 400
 ) -> NDArray[np.float32]:
     corpora = [corpus(0, sentences), corpus(1, sentences)]
-    return train_embeddings(corpora, LEXICON, np.array(ids, dtype=np.int32), 16, settings, seed, silent)
+    return train_embeddings(corpora, LEXICON, np.array(ids, dtype=np.int32), 16, settings, seed, ignore)
 
 
 def digest() -> str:
@@ -87,7 +87,7 @@ def test_without_any_frequent_word_all_is_made_of_untrained_letters() -> None:
 
 def test_the_limit_holds_for_each_corpus_and_progress_reaches_the_end() -> None:
     seen: list[Progress] = []
-    settings = Embeddings(epochs=2, buckets=100, joint_sentences=3_000)
+    settings = Embeddings(epochs=2, buckets=100, max_sentences=3_000)
     ids = np.array([3], dtype=np.int32)
     train_embeddings([corpus(0, 4_000), corpus(1, 2_500)], LEXICON, ids, 4, settings, 1, seen.append)
     assert [progress.done for progress in seen] == [0, 5_000, 10_000, 15_000]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from nutgraf.errors import InputError
-from nutgraf.progress import Progress, silent
+from nutgraf.progress import Progress, ignore
 from nutgraf.recipe import Text
 from nutgraf.text import tokens
 from nutgraf.text.prepare import Prepared, check_vocabularies, prepare
@@ -17,7 +17,7 @@ SUMMARIES = ["Acme profit up", "Bolt profit down", "one two three four five six 
 
 
 def prepared(folder: Path, texts: list[str], summaries: list[str], settings: Text | None = None) -> Prepared:
-    prepare(texts, summaries, settings or Text(), folder, 1, silent)
+    prepare(texts, summaries, settings or Text(), folder, 1, ignore)
     return Prepared.open(folder)
 
 
@@ -58,7 +58,7 @@ def test_the_number_of_workers_changes_no_byte(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(tokens, "_ALONE", 10)
     monkeypatch.setattr(tokens, "_PARCEL", 3)
     for workers in (1, 2):
-        prepare(TEXTS * 8, SUMMARIES * 8, Text(), tmp_path / str(workers), workers, silent)
+        prepare(TEXTS * 8, SUMMARIES * 8, Text(), tmp_path / str(workers), workers, ignore)
     files = sorted(path.name for path in (tmp_path / "1").iterdir())
     assert len(files) == 5
     for name in files:
@@ -89,7 +89,7 @@ def test_a_corpus_with_hardly_a_word_is_refused(
     tmp_path: Path, texts: list[str], summaries: list[str], name: str
 ) -> None:
     with pytest.raises(InputError, match=f"{name}: .*at least 10 distinct words"):
-        prepare(texts, summaries, Text(), tmp_path / "out", 1, silent)
+        prepare(texts, summaries, Text(), tmp_path / "out", 1, ignore)
     assert not (tmp_path / "out").exists()
 
 

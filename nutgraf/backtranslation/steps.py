@@ -1,0 +1,260 @@
+"""What each kind of step does: reads the folders of its needs, calls the room whose work it is, writes its own folder.
+
+Back-translation itself is here (Section 3): pairs from a model, and the next model from pairs. Steps are deterministic
+functions of their key and their needs; all randomness is seeded by the run's seed and the step's name. When a step is
+done, and what becomes of a killed one, is the engine's and the manifest's business.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load_file, save_file
+
+from nutgraf.backtranslation import pairs, thresholds
+from nutgraf.hardware import Hardware
+from nutgraf.learning.loop import Job, save_history
+from nutgraf.models import dbae, mu1, pr_thr, storage
+from nutgraf.models.generation import Apply, full_stop_of, sampler
+from nutgraf.models.initializers import Initializer, load_initializer
+from nutgraf.models.learn import fit_of, learn
+from nutgraf.models.seq2seq import Seq2seq
+from nutgraf.progress import Progress, Report, ignore
+from nutgraf.run.folder import Run
+from nutgraf.run.inputs import Source
+from nutgraf.run.keys import eta_is_tuned
+from nutgraf.run.names import ModelName
+from nutgraf.run.pairs import ARTIFICIAL, share
+from nutgraf.run.plan import (
+    ALIGNED,
+    JOINT,
+    OF_SUMMARIES,
+    OF_TEXTS,
+    TEXT,
+    Kind,
+    Step,
+    learning_rate,
+    training_steps,
+)
+from nutgraf.seeds import generator_of, seed_of
+from nutgraf.text import casing
+from nutgraf.text.corpus import Corpus
+from nutgraf.text.embeddings import train_embeddings
+from nutgraf.text.lexicon import Vocab
+from nutgraf.text.prepare import Prepared, check_vocabularies, prepare
+from nutgraf.text.reading import read_lines, read_pairs
+from nutgraf.text.tokens import tokenize_all
+
+CASED_LINES = 100_000  # of each corpus: enough to know how words are written
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One step under way."""
+
+    step: Step
+    folder: Path  # what the step makes
+    work: Path  # chunks and checkpoints
+    seed: str  # all randomness of the step comes from this
+    report: Report = ignore
+    warn: Callable[[str], None] = ignore
+
+    @property
+    def job(self) -> Job:
+        """The training that the step is."""
+        return Job(self.seed, self.work / "checkpoint", self.report, self.warn)
+
+
+class Steps:
+    """Makes any step of a run."""
+
+    def __init__(self, run: Run, hardware: Hardware):
+        self.run, self.recipe, self.hardware = run, run.recipe, hardware
+
+    def make(self, task: Task) -> None:
+        """Write the step's files to its folder."""
+        makers: dict[Kind, Callable[[Task], None]] = {
+            Kind.TEXT: self._text,
+            Kind.CASING: self._casing,
+            Kind.EMBEDDINGS: self._embeddings,
+            Kind.ALIGNED: self._aligned,
+            Kind.INITIALIZER: self._initializer,
+            Kind.PAIRS: self._pairs,
+            Kind.EXPANDER: self._seq2seq,
+            Kind.SUMMARIZER: self._seq2seq,
+        }
+        makers[task.step.kind](task)
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """The two corpora and their lexicon."""
+        return Prepared.open(self.run.step_folder(TEXT))
+
+    @cached_property
+    def vocabularies(self) -> dict[str, Vocab]:
+        """V^F, V^S and the joint list, by F, S and joint."""
+        text = self.recipe.text
+        return {"F": self.prepared.vocab_F(text), "S": self.prepared.vocab_S(text), "joint": self.prepared.joint(text)}
+
+    def _text(self, task: Task) -> None:
+        inputs = self.run.inputs
+        totals = {"texts": inputs.texts.lines, "summaries": inputs.summaries.lines}
+
+        def report(progress: Progress) -> None:
+            task.report(Progress(progress.done, totals.get(progress.note, 0), "lines", progress.note))
+
+        lines = [read_lines(source.path, source.limit) for source in (inputs.texts, inputs.summaries)]
+        prepare(lines[0], lines[1], self.recipe.text, task.folder, self.hardware.threads, report)
+        for warning in check_vocabularies(Prepared.open(task.folder), self.recipe.text):
+            task.warn(warning)
+
+    def _casing(self, task: Task) -> None:
+        sources = (self.run.inputs.texts, self.run.inputs.summaries)
+        limits = [min(source.limit or CASED_LINES, CASED_LINES) for source in sources]
+        total = sum(min(source.lines, limit) for source, limit in zip(sources, limits, strict=True))
+        count = itertools.count(1)
+
+        def counted(line: str) -> str:
+            if (done := next(count)) % 5_000 == 0:
+                task.report(Progress(done, total, "lines"))
+            return line
+
+        lines = [map(counted, read_lines(source.path, limit)) for source, limit in zip(sources, limits, strict=True)]
+        casing.Casing.learn(*lines).save(task.folder / casing.FILE)
+
+    def _aligned(self, task: Task) -> None:
+        source = self.run.inputs.aligned
+        assert source is not None, "a plan with aligned pairs has a file of them"
+        aligned = self._encode_pairs(source)
+        Corpus.of(aligned.texts).save(task.folder, "texts")
+        Corpus.of(aligned.summaries).save(task.folder, "summaries")
+
+    def _encode_pairs(self, source: Source, limit: int = 0) -> thresholds.Pairs:
+        """Return pairs as ids; words that neither corpus has get numbers past the lexicon's end, and can be copied."""
+        settings = self.recipe.text
+        sides = zip(*read_pairs(source.path, limit), strict=True)
+        tokens = [list(tokenize_all(side, settings.digits, self.hardware.threads)) for side in sides]
+        lexicon = self.prepared.lexicon.extended(sentence for side in tokens for sentence in side)
+        texts = [lexicon.encode(sentence[: settings.max_text_words]) for sentence in tokens[0]]
+        summaries = [lexicon.encode(sentence[: settings.max_summary_words]) for sentence in tokens[1]]
+        return thresholds.Pairs(texts, summaries, lexicon)
+
+    def _embeddings(self, task: Task) -> None:
+        """Train skip-gram vectors: of both corpora for the models, of each alone for Pr-Thr (appendix)."""
+        texts, summaries, known = self.prepared.texts, self.prepared.summaries, self.vocabularies
+        everything = np.unique(np.concatenate([vocab.ids for vocab in known.values()]))
+        corpora, ids = {
+            JOINT: ([texts, summaries], everything),
+            OF_TEXTS: ([texts], known["F"].ids),
+            OF_SUMMARIES: ([summaries], known["S"].ids),
+        }[task.step.name]
+        settings = self.recipe.embeddings
+        width = settings.width
+        if task.step.name != JOINT:
+            epochs = self.recipe.pr_thr.epochs_for(len(corpora[0].tokens))
+            settings, width = replace(settings, epochs=epochs, max_sentences=0), settings.procrustes_width
+        lexicon, seed = self.prepared.lexicon, seed_of(task.seed)
+        vectors = train_embeddings(corpora, lexicon, ids, width, settings, seed, task.report)
+        save_file({"ids": ids, "vectors": vectors}, task.folder / "vectors.safetensors")
+
+    def vectors(self, name: str, vocab: Vocab) -> Vectors:
+        """Return the vectors of a vocabulary's words, row by row, from an embeddings step."""
+        stored = load_file(self.run.step_folder(name) / "vectors.safetensors")
+        rows = np.zeros(len(vocab.table), dtype=np.int64)
+        rows[stored["ids"]] = np.arange(len(stored["ids"]))
+        return np.asarray(stored["vectors"][rows[vocab.ids]], dtype=np.float32)
+
+    def _initializer(self, task: Task) -> None:
+        trainers: dict[str, Callable[[Task], Initializer]] = {
+            "pr-thr": self._pr_thr,
+            "dbae": self._dbae,
+            "mu1": self._mu1,
+        }
+        trainers[task.step.chain](task).save(task.folder)
+
+    def _pr_thr(self, task: Task) -> Initializer:
+        vocab_F, vocab_S = self.vocabularies["F"], self.vocabularies["S"]
+        vectors = self.vectors(OF_TEXTS, vocab_F), self.vectors(OF_SUMMARIES, vocab_S)
+        model = pr_thr.train(vocab_F, vocab_S, *vectors, self.recipe.pr_thr, seed_of(task.seed), task.report)
+        return self._with_threshold(model, task.step.chain)
+
+    def _dbae(self, task: Task) -> Initializer:
+        vocab, corpora = self.vocabularies["S"], (self.prepared.texts, self.prepared.summaries)
+        return dbae.train(*corpora, vocab, self.vectors(JOINT, vocab), self.recipe.dbae, task.job)
+
+    def _mu1(self, task: Task) -> Initializer:
+        vocab, corpora = self.vocabularies["S"], (self.prepared.texts, self.prepared.summaries)
+        model = mu1.train(*corpora, vocab, self.vectors(JOINT, vocab), self.recipe.mu1, task.job)
+        return self._with_threshold(model, task.step.chain)
+
+    def _with_threshold(self, model: thresholds.T, chain: str) -> thresholds.T:
+        """Choose eta where it is "auto": on the validation pairs if there are any, else by the summaries' moments."""
+        valid = self.run.inputs.valid
+        if not eta_is_tuned(chain, self.recipe):
+            return model
+        if valid is None:
+            return thresholds.by_moments(model, chain, self.prepared.texts, self.prepared.summaries)
+        return thresholds.by_pairs(model, chain, self._encode_pairs(valid, thresholds.VALID_PAIRS))
+
+    def _pairs(self, task: Task) -> None:
+        """Apply x-i to the real corpus of its inputs: a summarizer to D^F, an expander to D^S."""
+        name = task.step.model
+        assert name is not None, "pairs are made by a model"
+        real = self._share(name.chain, of_texts=not name.expands)
+        apply = self._initial(name) if name.initial else self._sampler(name, task.seed)
+        pairs.generate(real, apply, self.recipe.generation.chunk, task.work, task.folder, task.report)
+
+    def _share(self, chain: str, of_texts: bool) -> Corpus:
+        real = self.prepared.texts if of_texts else self.prepared.summaries
+        return share(real, self.recipe.generation.sentences_per_chain, chain)
+
+    def _initial(self, name: ModelName) -> Apply:
+        model = load_initializer(name.chain, self.run.step_folder(str(name)))
+        return lambda sentences, _: model(sentences)
+
+    def _sampler(self, name: ModelName, seed: str) -> Apply:
+        model = storage.load(self.run.step_folder(str(name)), self.hardware.device)
+        return sampler(model, self.recipe.generation, name.expands, full_stop_of(self.prepared.lexicon), seed)
+
+    def _seq2seq(self, task: Task) -> None:
+        """f^{i+1}_{A->B} = S(D^i_{A'->B}): train the next model on artificial inputs and real outputs (Eq. 3)."""
+        data, settings = self.training_set(task.step), self.recipe.training
+        model = self.untrained(task.step, task.seed).to(self.hardware.device)
+        steps = training_steps(task.step, settings, len(data.sources))
+        fitting = fit_of(settings, steps, learning_rate(task.step, settings))
+        history = learn(model, data.sources, data.targets, settings, fitting, task.job)
+        storage.save(model, task.folder)
+        save_history(history, task.folder)
+
+    def training_set(self, step: Step) -> pairs.TrainingSet:
+        """Return what a seq2seq model learns from: artificial inputs with real outputs, or aligned pairs."""
+        if ALIGNED in step.needs:
+            folder = self.run.step_folder(ALIGNED)
+            sides = [Corpus.open(folder, "texts"), Corpus.open(folder, "summaries")]
+            chosen = np.arange(min(step.aligned_limit or len(sides[0]), len(sides[0])))
+            return pairs.TrainingSet(sides[0].take(chosen), sides[1].take(chosen))
+        parts = [
+            (
+                Corpus.open(self.run.step_folder(name), ARTIFICIAL),
+                self._share(ModelName.of_pairs(name).chain, of_texts=step.expands),
+            )
+            for name in step.pairs
+        ]
+        return pairs.union(parts, 0.0 if step.expands else self.recipe.training.min_coverage)
+
+    def untrained(self, step: Step, seed: str) -> Seq2seq:
+        """Return a model to train: a new one, or the one that it starts from."""
+        if step.start:
+            return storage.load(self.run.step_folder(step.start), self.hardware.device)
+        settings = self.recipe.seq2seq
+        sides = ("S", "F") if step.expands else ("F", "S")
+        source, target = (self.vocabularies["joint" if settings.copy else side] for side in sides)
+        vectors = self.vectors(JOINT, source), self.vectors(JOINT, target)
+        return Seq2seq(source, target, settings, *vectors, generator_of(seed, "weights"))

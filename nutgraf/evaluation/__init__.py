@@ -1,0 +1,1 @@
+"""What summarizers score: ROUGE, tables, samples."""

@@ -1,0 +1,117 @@
+"""The paper's Tables 2 and 3 (Section 4) with our rows. The paper's own figures are not beside ours: another corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import rich.box
+import rich.table
+
+from nutgraf.evaluation.scores import RESAMPLES
+from nutgraf.run.evaluations import Estimate, Row
+from nutgraf.run.names import ModelName, lead_words
+
+
+@dataclass(frozen=True)
+class Table:
+    """One of the paper's tables with our rows, in groups that a line divides."""
+
+    title: str
+    groups: tuple[tuple[Row, ...], ...]
+    sup: bool  # whether it has the "Sup." column
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """All rows, from the top."""
+        return tuple(row for group in self.groups for row in group)
+
+    @property
+    def note(self) -> str:
+        """What the scores are of: without it, they say nothing."""
+        return (
+            f"{self.rows[0].pairs:,} pairs. {self.rows[0].signature}. In brackets: 95 % bootstrap intervals,"
+            f" {RESAMPLES:,} resamples; bold: best unsupervised score; words: mean length; copied: words that are in"
+            " the input; rep.: bigrams that repeat."
+        )
+
+    @property
+    def columns(self) -> list[str]:
+        """The heads of the columns."""
+        return ["", *(["Sup."] if self.sup else []), "R-1", "R-2", "R-L", "words", "copied", "rep."]
+
+    def cells(self, row: Row, bold: Callable[[str], str]) -> list[str]:
+        """Return a row's cells as text; a mean goes through `bold` where it is the best."""
+        scores = []
+        for measure in ("r1", "r2", "rl"):
+            estimate: Estimate = getattr(row, measure)
+            mean = f"{estimate.mean:.2f}"
+            best = row.aligned == 0 and mean == self._best(measure)
+            scores.append(f"{bold(mean) if best else mean} ({estimate.low:.1f}–{estimate.high:.1f})")
+        sup = [_count(row.aligned)] if self.sup else []
+        return [row.name, *sup, *scores, f"{row.words:.1f}", f"{row.copied:.0%}", f"{row.repeated:.1%}"]
+
+    def _best(self, measure: str) -> str:
+        means = [getattr(row, measure).mean for row in self.rows if row.aligned == 0]
+        return f"{max(means):.2f}" if means else ""
+
+    def markdown(self) -> str:
+        """Return the table as Markdown, with its title and note."""
+        lines = [_line(self.columns), _line(["---", *["---:"] * (len(self.columns) - 1)])]
+        lines += [_line(self.cells(row, lambda mean: f"**{mean}**")) for row in self.rows]
+        return "\n".join([f"{self.title}", "", *lines, "", self.note, ""])
+
+    def rich(self) -> rich.table.Table:
+        """Return the table for a terminal."""
+        table = rich.table.Table(title=self.title, caption=self.note, caption_justify="left", box=rich.box.SIMPLE_HEAD)
+        table.pad_edge, table.show_edge, table.collapse_padding = (
+            False,
+            False,
+            True,
+        )  # eight columns go into a terminal of 80
+        for column in self.columns:
+            # In a narrow terminal an interval may go below its mean, and nothing else.
+            score = column.startswith("R-")
+            table.add_column(
+                column, justify="right" if column else "left", no_wrap=not score, min_width=11 if score else None
+            )
+        for group in self.groups:
+            for row in group:
+                table.add_row(*self.cells(row, lambda mean: f"[bold]{mean}[/bold]"))
+            table.add_section()
+        return table
+
+
+def tables(rows: Sequence[Row]) -> list[Table]:
+    """Arrange rows as the paper's Table 2 (baselines, initializers) and Table 3 (full systems); none without rows.
+
+    Rows that were not scored alike do not belong into one table.
+    """
+    if len({(row.pairs, row.signature) for row in rows}) > 1:
+        raise ValueError("rows of one table must be scored on the same pairs by the same scorer")
+    baselines = [row for row in rows if lead_words(row.name)]
+    initial = [row for row in rows if (name := ModelName.find(row.name)) and name.initial]
+    full = [row for row in rows if row not in baselines and row not in initial]
+    unsupervised = [row for row in full if row.aligned == 0]
+    supervised = sorted((row for row in full if row.aligned > 0), key=lambda row: row.aligned)
+    made = [
+        _table("Table 2: baselines and initializers", [baselines, initial], sup=False),
+        _table("Table 3: full systems", [unsupervised, supervised], sup=True),
+    ]
+    return [table for table in made if table.groups]
+
+
+def _table(title: str, groups: Sequence[Sequence[Row]], sup: bool) -> Table:
+    return Table(title, tuple(tuple(group) for group in groups if group), sup)
+
+
+def _count(pairs: int) -> str:
+    """Write a number of aligned pairs as the paper does: 0, 500, 10K, 3.8M."""
+    for size, letter in ((1_000_000, "M"), (1_000, "K")):
+        if pairs >= size:
+            return f"{pairs / size:.1f}".removesuffix(".0") + letter
+    return str(pairs)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"

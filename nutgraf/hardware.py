@@ -1,0 +1,57 @@
+"""Where a run is computed: one value, made in one place, passed down. It is no part of any step's key."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+
+from nutgraf.errors import RunError
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """A device for the models, and threads of the processor for everything else."""
+
+    device: torch.device
+    threads: int
+
+    @classmethod
+    def of(cls, device: str = "cpu", threads: int = 0) -> Hardware:
+        """Check what was asked for; 0 threads are as many as there are cores."""
+        try:
+            wanted = torch.device(device)
+        except RuntimeError as error:
+            raise RunError(f"--device {device}: no such kind of device; expected cpu, cuda or cuda:0") from error
+        if wanted.type not in ("cpu", "cuda"):
+            raise RunError(f"--device {device}: expected cpu, cuda or cuda:0")
+        if wanted.type == "cuda" and (wanted.index or 0) >= torch.cuda.device_count():
+            raise RunError(f"--device {device}: this machine has {torch.cuda.device_count()} CUDA devices. Try cpu")
+        if threads < 0:
+            raise RunError(f"--threads {threads}: expected 0 (all cores) or more")
+        return cls(wanted, threads or cores())
+
+    def use(self) -> None:
+        """Set the number of threads that this process computes with."""
+        torch.set_num_threads(self.threads)
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # Linux alone
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def using_threads(count: int | None) -> Iterator[None]:
+    """Compute with so many threads, and then as before; None changes nothing."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count or before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,1 @@
+"""Training and search that know no model: the loop, batches, the shortlisted softmax, sampling and beam search."""

@@ -1,0 +1,217 @@
+"""The one training loop: Adam over batches that are a function of the step number, resumable to the last bit.
+
+Step n uses batch n, and random numbers seeded by (key, n). So a checkpoint is weights, optimiser and n: a run that was
+killed and started again ends with the same weights as one that was not. The loop knows no model: it minimises what
+`loss` returns. Choosing data, saving the finished model and printing are not its business.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from nutgraf.errors import NutgrafError
+from nutgraf.files import replacing
+from nutgraf.learning.batches import Batches
+from nutgraf.progress import Progress, Report, ignore
+from nutgraf.seeds import seed_of
+
+CHECKPOINT_SECONDS = 60.0
+CHECKPOINT, HISTORY = "checkpoint.safetensors", "history.json"
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How long and how fast to descend."""
+
+    steps: int
+    learning_rate: float
+    clip: float
+    warmup: int = 0
+    decay: bool = False
+    validate_every: int = 0
+    patience: int = 0
+
+    def rate(self, step: int) -> float:
+        """Return the learning rate of a step: a linear rise, then constant or a linear fall to a tenth."""
+        if step < self.warmup:
+            return self.learning_rate * (step + 1) / self.warmup
+        if not self.decay:
+            return self.learning_rate
+        return self.learning_rate * (1 - 0.9 * (step - self.warmup) / max(1, self.steps - self.warmup))
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a training is told besides its data and settings."""
+
+    key: str  # all its randomness comes from this
+    checkpoint: Path | None = None  # a folder to resume from; none: nothing is kept
+    report: Report = ignore
+    warn: Callable[[str], None] = ignore
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of the learning curve; `loss` is the mean since the last point."""
+
+    step: int
+    loss: float
+    held_out: float | None
+
+
+def save_history(history: Sequence[Point], folder: Path) -> None:
+    """Write a learning curve."""
+    (folder / HISTORY).write_text(json.dumps([asdict(point) for point in history], indent=1) + "\n", encoding="utf-8")
+
+
+def load_history(folder: Path) -> list[Point]:
+    """Read what `save_history` wrote."""
+    return [Point(**point) for point in json.loads((folder / HISTORY).read_text("utf-8"))]
+
+
+def fit(
+    module: nn.Module,
+    loss: Callable[[NDArray[np.int64]], Tensor],
+    batches: Batches,
+    settings: Fit,
+    job: Job,
+    validate: Callable[[], float] | None = None,
+) -> list[Point]:
+    """Minimise `loss` over `settings.steps` batches, and return the learning curve.
+
+    With `settings.patience` the loop stops when so many validations in a row brought no progress, and the module ends
+    with the weights of the best one. With `job.checkpoint` the loop resumes from where it last was.
+    """
+    descent = _Descent(module, settings)
+    checkpoint = job.checkpoint / CHECKPOINT if job.checkpoint else None
+    if checkpoint:
+        descent.restore(checkpoint, job.warn)
+    saved, losses = time.monotonic(), descent.losses
+    module.train()
+    while descent.step < settings.steps and not descent.exhausted:
+        with torch.random.fork_rng(devices=_devices(module)):
+            torch.manual_seed(seed_of(job.key, "step", descent.step))
+            value = loss(batches(descent.step))
+            losses.append(descent.descend(value))
+        if settings.validate_every and (descent.step % settings.validate_every == 0 or descent.step == settings.steps):
+            module.eval()
+            descent.record(validate() if validate else None)
+            module.train()
+        recent = losses[-50:] or [descent.history[-1].loss]
+        mean = sum(recent) / len(recent)
+        job.report(Progress(descent.step, settings.steps, "steps", f"loss {mean:.3f}", mean))
+        if checkpoint and time.monotonic() - saved > CHECKPOINT_SECONDS:
+            descent.save(checkpoint)
+            saved = time.monotonic()
+    if losses:
+        descent.record(None)
+    descent.finish()
+    module.eval()
+    return descent.history
+
+
+class _Descent:
+    """What changes from step to step: weights, optimiser, position, learning curve."""
+
+    def __init__(self, module: nn.Module, settings: Fit):
+        self.module = module
+        self.settings = settings
+        self.parameters = [p for p in module.parameters() if p.requires_grad]
+        self.optimizer = torch.optim.Adam(self.parameters, lr=settings.learning_rate, fused=True)
+        self.step = 0
+        self.losses: list[float] = []
+        self.history: list[Point] = []
+        self.best: dict[str, Tensor] = {}
+        self.best_loss = float("inf")
+        self.stale = 0
+
+    @property
+    def exhausted(self) -> bool:
+        return self.settings.patience > 0 and self.stale >= self.settings.patience
+
+    def descend(self, value: Tensor) -> float:
+        self.optimizer.zero_grad(set_to_none=True)
+        value.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(self.parameters, self.settings.clip)
+        self.optimizer.param_groups[0]["lr"] = self.settings.rate(self.step)
+        self.optimizer.step()
+        self.step += 1
+        number = float(value.detach())
+        if not np.isfinite(number):
+            raise NutgrafError(f"the loss became {number} at step {self.step}; try a lower learning rate")
+        return number
+
+    def record(self, held_out: float | None) -> None:
+        mean = sum(self.losses) / max(1, len(self.losses))
+        self.history.append(Point(self.step, mean, held_out))
+        self.losses.clear()
+        if held_out is None or self.settings.patience == 0:
+            return
+        self.stale += 1
+        if held_out < self.best_loss:
+            self.best = {name: tensor.clone() for name, tensor in self.module.state_dict().items()}
+            self.best_loss, self.stale = held_out, 0
+
+    def finish(self) -> None:
+        if self.best:
+            self.module.load_state_dict(self.best)
+
+    def save(self, path: Path) -> None:
+        tensors = {f"module.{name}": tensor for name, tensor in self.module.state_dict().items()}
+        tensors |= {f"best.{name}": tensor for name, tensor in self.best.items()}
+        for number, parameter in enumerate(self.parameters):
+            for name, tensor in self.optimizer.state[parameter].items():
+                tensors[f"adam.{number}.{name}"] = tensor
+        position = {
+            "step": self.step,
+            "losses": self.losses,
+            "history": [asdict(point) for point in self.history],
+            "best_loss": self.best_loss,
+            "stale": self.stale,
+        }
+        path.parent.mkdir(parents=True, exist_ok=True)
+        contiguous = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
+        with replacing(path) as partial:
+            save_file(contiguous, partial, {"position": json.dumps(position)})
+
+    def restore(self, path: Path, warn: Callable[[str], None]) -> None:
+        if not path.exists():
+            return
+        try:
+            with safe_open(path, framework="pt") as file:
+                position = json.loads(file.metadata()["position"])
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        except (SafetensorError, ValueError, KeyError, TypeError) as error:
+            warn(f"{path}: damaged ({error}); training starts from its first step again, and loses only time")
+            return
+        state: dict[int, dict[str, Tensor]] = {}
+        for name, tensor in tensors.items():
+            if name.startswith("adam."):
+                _, number, field = name.split(".")
+                state.setdefault(int(number), {})[field] = tensor
+        self.module.load_state_dict(_stripped(tensors, "module."))
+        self.optimizer.load_state_dict({"state": state, "param_groups": self.optimizer.state_dict()["param_groups"]})
+        self.best = _stripped(tensors, "best.")
+        self.step, self.losses = position["step"], position["losses"]
+        self.history = [Point(**point) for point in position["history"]]
+        self.best_loss, self.stale = position["best_loss"], position["stale"]
+
+
+def _stripped(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
+def _devices(module: nn.Module) -> list[int]:
+    indices = {p.device.index or 0 for p in module.parameters() if p.device.type == "cuda"}
+    return sorted(indices)

@@ -1,0 +1,21 @@
+"""The floating-point operations of the convolutional model's matrix products: for estimates and for the benchmark.
+
+Left out is what is no product (softmax, weight norm, dropout, Adam), and the gate of models that copy, a product with
+one column.
+"""
+
+from __future__ import annotations
+
+from nutgraf.recipe import Recipe
+
+
+def forward(recipe: Recipe, source: float, target: float, shortlist: int = 0) -> float:
+    """Return the floating-point operations of one pair through the convolutional model, once."""
+    model, embedding = recipe.seq2seq, recipe.embeddings.width
+    block = 2 * model.kernel * model.width * 2 * model.width
+    attention = 2 * 2 * model.width * embedding + 4 * source * embedding
+    ends = 2 * 2 * model.width * embedding
+    columns = shortlist + 500 if shortlist else recipe.text.joint_vocabulary
+    encoder = source * (model.encoder_layers * block + ends)
+    decoder = target * (model.decoder_layers * (block + attention) + ends + 2 * embedding * columns)
+    return encoder + decoder

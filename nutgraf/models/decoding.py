@@ -1,0 +1,183 @@
+"""Incremental decoding of the convolutional model: one word a step, touching only the newest position.
+
+Each block keeps its last k inputs, so a convolution is one matrix product of (rows, k C); weight norm is folded once a
+batch. The source is kept once a sentence, whatever the number of hypotheses. Only the best words of the vocabulary and
+the source's own are scored in full: nothing but a normaliser is computed for the others. Equal to the model's
+`log_probs` in evaluation mode; a test holds that. Choosing words is the search's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+from nutgraf.learning.batches import pad_batch
+from nutgraf.learning.search import NEVER
+from nutgraf.models.seq2seq import HALF, TINY, Affine, Attention, Encoded, Seq2seq, local
+from nutgraf.text.lexicon import EOS, PAD, SPECIALS, UNK, Ids
+
+SPECIAL = len(SPECIALS)
+
+
+class ConvDecoder:
+    """A trained model, as the search wants it.
+
+    It says only the `output_words` most frequent words of its vocabulary (0: all), and what it copies: less arithmetic.
+    `only_copied` marks words, (vocabulary,) True, that it may not say of its own.
+    """
+
+    def __init__(self, model: Seq2seq, output_words: int = 0, only_copied: Tensor | None = None):
+        self.model = model.eval()
+        self.output_words = min(output_words or len(model.target), len(model.target))
+        bias = model.bias.detach()
+        self.bias = bias if only_copied is None else bias.masked_fill(only_copied.to(bias.device), NEVER)
+
+    @torch.no_grad()
+    def start(self, sources: Sequence[Ids], replace_unk: bool, most: int) -> ConvDecoding:
+        """Read the sources, one row each."""
+        words = pad_batch(sources).to(self.model.bias.device)
+        return ConvDecoding(self.model, self.model.encode(words), replace_unk, self.bias[: self.output_words], most)
+
+
+class ConvDecoding:
+    """One batch under way.
+
+    Columns are PAD, EOS, UNK, then the `most` most probable words of the vocabulary, then the source's own words where
+    the model copies. A word has one column; others that would be its own as well are impossible.
+    """
+
+    def __init__(self, model: Seq2seq, source: Encoded, replace_unk: bool, bias: Tensor, most: int):
+        self.model, self.source, self.replace_unk, self.bias = model, source, replace_unk, bias
+        decoder, output_words = model.decoder, len(bias)
+        self.enter, self.leave = _folded(decoder.enter), _folded(decoder.leave)
+        self.layers = [(_folded(layer), _FoldedAttention(a)) for layer, a in zip(*_blocks(model), strict=True)]
+        self.table = model.target_table[:output_words].t()
+        self.vocabulary = torch.from_numpy(model.target.ids[:output_words].astype("int64")).to(source.words.device)
+        self.most = min(most, output_words - SPECIAL)
+        self.known = local(model.target_local, source.words)  # (sentences, S) the vocabulary's ids, or UNK
+        self.known = torch.where(self.known < output_words, self.known, UNK)
+        same = source.words[:, :, None] == source.words[:, None, :]
+        self.first = same.int().argmax(2)  # (sentences, S) where each word stands first
+        self.per = 1  # rows of each sentence
+        rows, width = len(source.words), model.settings.width
+        # One buffer a block: the last k inputs, (rows, k, C).
+        self.buffers = [source.keys.new_zeros(rows, decoder.kernel, width) for _ in self.layers]
+        self.length = 0
+        self.weights = source.keys.new_zeros(rows, source.words.shape[1])
+        self.best = self.known.new_zeros(rows, self.most)
+
+    @torch.no_grad()
+    def step(self, words: Tensor) -> Tensor:
+        """Take the previous words, (rows,) lexicon ids; return (rows, columns) log-probabilities of the next."""
+        model = self.model
+        embedded = model.target_table[local(model.target_local, words.to(self.source.words.device))]
+        target = embedded + model.decoder.positions[self.length]
+        x = F.linear(target, *self.enter)
+        for number, (layer, attention) in enumerate(self.layers):
+            buffer = torch.cat([self.buffers[number][:, 1:], x[:, None]], 1)
+            self.buffers[number] = buffer
+            inner = F.glu(F.linear(buffer.flatten(1), *layer), 1)
+            inner, self.weights = attention(inner, target, self.source)
+            x = (inner + x) * HALF
+        self.length += 1
+        logits = torch.addmm(self.bias, F.linear(x, *self.leave), self.table)
+        best, columns = logits[:, SPECIAL:].topk(self.most, dim=1)
+        self.best = columns + SPECIAL
+        special = logits[:, :SPECIAL].clone()
+        if model.gate is None:
+            return torch.cat([special, best], 1) - _logsumexp(logits, special, best)
+        known = logits.gather(1, self._rows(self.known))
+        return self._mixed(special, best, known, _logsumexp(logits, special, best), model.gate(x))
+
+    def _mixed(self, special: Tensor, best: Tensor, generated: Tensor, normaliser: Tensor, gate: Tensor) -> Tensor:
+        """p(y) = g p_vocab(y) + (1 - g) sum_i a_i [x_i = y], for the special words, the best and the source's own."""
+        generating = F.logsigmoid(gate) - normaliser
+        copying = F.logsigmoid(-gate)
+        words, known, first = (self._rows(each) for each in (self.source.words, self.known, self.first))
+        copied = torch.zeros_like(self.weights).scatter_add_(1, first, self.weights).clamp_min_(TINY).log_() + copying
+        generated = (generated + generating).masked_fill(known == UNK, NEVER)
+        own = torch.logaddexp(generated, copied)
+        # Ends have columns of their own, and a word that stands twice has that of its first place.
+        own.masked_fill_((words < SPECIAL) | (first != torch.arange(first.shape[1], device=first.device)), NEVER)
+        again = (self.best[:, :, None] == known[:, None, :]).any(2)
+        special += generating
+        for word in (EOS, UNK):
+            attended = (self.weights * (words == word)).sum(1).clamp_min_(TINY).log_() + copying[:, 0]
+            special[:, word] = torch.logaddexp(special[:, word], attended)
+        return torch.cat([special, (best + generating).masked_fill_(again, NEVER), own], 1)
+
+    def _rows(self, of_sentences: Tensor) -> Tensor:
+        return of_sentences if self.per == 1 else of_sentences.repeat_interleave(self.per, 0)
+
+    def words(self, rows: Tensor, columns: Tensor) -> Tensor:
+        """Return the lexicon ids of columns; with `replace_unk` UNK is the most attended word of the source."""
+        rows, columns = rows.expand_as(columns).to(self.best.device), columns.to(self.best.device)
+        first = SPECIAL + self.most
+        best = torch.where(columns < SPECIAL, columns, self.best[rows, (columns - SPECIAL).clamp(0, self.most - 1)])
+        own = self.source.words[rows // self.per, (columns - first).clamp_min(0)]
+        found = torch.where(columns < first, self.vocabulary[best], own)
+        if self.replace_unk:
+            words = self._rows(self.source.words)
+            attended = self.weights.masked_fill((words == PAD) | (words == EOS), -1).argmax(1)
+            replacement = words.gather(1, attended[:, None]).squeeze(1)
+            # A source without a single word has nothing to give.
+            replacement = torch.where(replacement == EOS, UNK, replacement)
+            found = torch.where(found == UNK, replacement[rows], found)
+        return found
+
+    def select(self, rows: Tensor) -> None:
+        """Go on with these rows; where each sentence has equally many, one after the other, it is kept only once."""
+        rows = rows.to(self.source.words.device)
+        sentences, counts = torch.unique_consecutive(rows // self.per, return_counts=True)
+        if len(counts) and bool((counts != counts[0]).any()):
+            sentences, counts = rows // self.per, torch.ones_like(rows)
+        self.per = int(counts[0]) if len(counts) else 1
+        if len(sentences) != len(self.known) or bool(
+            (sentences != torch.arange(len(sentences), device=rows.device)).any()
+        ):
+            s = self.source
+            kept = {name: getattr(s, name)[sentences] for name in ("words", "keys", "values", "pad", "scale")}
+            self.source = replace(s, **kept)
+            self.known, self.first = self.known[sentences], self.first[sentences]
+        self.buffers = [buffer[rows] for buffer in self.buffers]
+        self.weights, self.best = self.weights[rows], self.best[rows]
+
+
+@torch.no_grad()
+def attend(model: Seq2seq, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the (B, T) log-probabilities of target words, and their (B, T, S) attention over the source."""
+    previous = F.pad(local(model.target_local, target)[:, :-1], (1, 0), value=EOS)
+    _, _, weights = model.decoder(model.target_table[previous], model.encode(source))
+    return model.log_probs(source, target), weights
+
+
+class _FoldedAttention:
+    """`Attention` for one position a row, and equally many rows a sentence."""
+
+    def __init__(self, attention: Attention):
+        self.enter, self.leave = _folded(attention.enter), _folded(attention.leave)
+
+    def __call__(self, x: Tensor, target: Tensor, source: Encoded) -> tuple[Tensor, Tensor]:
+        query = ((F.linear(x, *self.enter) + target) * HALF).view(len(source.words), -1, target.shape[1])
+        scores = torch.bmm(query, source.keys.transpose(1, 2)).masked_fill_(source.pad[:, None], NEVER)
+        weights = scores.softmax(2)
+        seen = (torch.bmm(weights, source.values) * source.scale).view(len(x), -1)
+        return (F.linear(seen, *self.leave) + x) * HALF, weights.view(len(x), -1)
+
+
+def _logsumexp(logits: Tensor, special: Tensor, best: Tensor) -> Tensor:
+    """Return log sum exp of each row, which the logits do not survive; the largest is known to be among the others."""
+    largest = torch.maximum(special.amax(1, keepdim=True), best[:, :1])
+    return logits.sub_(largest).exp_().sum(1, keepdim=True).log_() + largest
+
+
+def _folded(affine: Affine) -> tuple[Tensor, Tensor]:
+    return affine.weight, affine.bias
+
+
+def _blocks(model: Seq2seq) -> tuple[list[Affine], list[Attention]]:
+    return list(model.decoder.convolutions), list(model.decoder.attentions)  # type: ignore[arg-type]

@@ -1,0 +1,28 @@
+"""The three initializers by their names in the paper (Section 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from nutgraf.models.dbae import Dbae
+from nutgraf.models.mu1 import Mu1
+from nutgraf.models.pr_thr import PrThr
+from nutgraf.text.lexicon import Ids
+
+
+class Initializer(Protocol):
+    """A summarizer of word ids that can be saved."""
+
+    def __call__(self, sentences: Sequence[Ids]) -> list[Ids]:
+        """Summarize sentences."""
+
+    def save(self, folder: Path) -> None:
+        """Write the model's files."""
+
+
+def load_initializer(chain: str, folder: Path) -> Initializer:
+    """Read an initializer by the name of its chain."""
+    loaders: dict[str, Callable[[Path], Initializer]] = {"pr-thr": PrThr.load, "dbae": Dbae.load, "mu1": Mu1.load}
+    return loaders[chain](folder)

@@ -1,0 +1,1 @@
+"""The run folder: names of models, the plan, the keys of steps, what is done and what it was made from."""

@@ -1,0 +1,127 @@
+"""What `nutgraf evaluate` keeps in a run: RUN/evaluation/<pairs>.json, the rows, and <pairs>/, the outputs.
+
+An evaluation of some models, or of the first pairs alone, never takes the place of a fuller one: rows of other models
+stay, as long as those models are the same, and a limit or another file of the same name has a name of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from nutgraf.errors import NutgrafError
+from nutgraf.files import write_atomically
+from nutgraf.run.inputs import Source, read_source
+from nutgraf.text.reading import read_pairs
+
+FOLDER = "evaluation"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over all pairs and its 95 % bootstrap percentile interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one system scores. ROUGE is F1 x 100; shares are from 0 to 1."""
+
+    name: str  # the paper's: Lead-8, pr-thr-0, dbae-2, mu1-2, all-2
+    aligned: int  # how many aligned pairs the system was trained on: the paper's "Sup."
+    r1: Estimate
+    r2: Estimate
+    rl: Estimate
+    words: float  # mean length of an output
+    copied: float  # share of the outputs' words that are in their inputs
+    repeated: float  # share of the outputs' bigrams that occurred earlier in the same output
+    pairs: int
+    signature: str
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The rows of one file of pairs."""
+
+    path: Path  # of the rows; the outputs are in a folder beside it
+    source: Source
+    rows: tuple[Row, ...]
+    models: Mapping[str, str]  # the digest of each model that was evaluated
+
+    @property
+    def name(self) -> str:
+        """What it is called: test for test.tsv."""
+        return self.path.stem
+
+    @classmethod
+    def load(cls, path: Path) -> Evaluation:
+        """Read what `save` wrote."""
+        table = json.loads(path.read_text("utf-8"))
+        rows = [Row(**{**row, **{key: Estimate(**row[key]) for key in ("r1", "r2", "rl")}}) for row in table["rows"]]
+        return cls(path, Source(**table["pairs"]), tuple(rows), table["models"])
+
+    @classmethod
+    def place(cls, run: Path, source: Source) -> Path:
+        """Return where the evaluation of a file of pairs, or of its first pairs, is or would be."""
+        name = _stem(source.path) + (f"-first-{source.limit}" if source.limit else "")
+        path = run / FOLDER / f"{name}.json"
+        if path.exists() and cls.load(path).source.digest != source.digest:
+            return path.with_name(f"{name}-{source.digest[:8]}.json")
+        return path
+
+    def save(self) -> None:
+        """Write the rows."""
+        table = {"pairs": asdict(self.source), "models": dict(self.models), "rows": [asdict(row) for row in self.rows]}
+        write_atomically(self.path, json.dumps(table, indent=1).encode())
+
+    def merged(self, earlier: Evaluation, order: Sequence[str], digests: Mapping[str, str]) -> Evaluation:
+        """Add the rows of an earlier evaluation of the same pairs, where their models are still the same."""
+        new = {row.name: row for row in self.rows}
+        kept = {
+            row.name: row
+            for row in earlier.rows
+            if row.name not in new and earlier.models.get(row.name) == digests.get(row.name)
+        }
+        rows = new | kept
+        models = {name: digests[name] for name in rows if name in digests}
+        return Evaluation(self.path, self.source, tuple(rows[name] for name in order if name in rows), models)
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return the pairs that were evaluated; none where the file is no longer there or is another one now."""
+        try:
+            if read_source(self.source.path, self.source.limit).digest != self.source.digest:
+                return []
+            return read_pairs(self.source.path, self.source.limit)
+        except (NutgrafError, OSError):
+            return []
+
+    def outputs_path(self, name: str) -> Path:
+        """Return where a system's summaries are, one a line."""
+        return self.path.with_suffix("") / f"{name}.txt"
+
+    def outputs(self, name: str) -> list[str]:
+        """Return a system's summaries."""
+        return self.outputs_path(name).read_text("utf-8").split("\n")[:-1]
+
+
+def evaluations(run: Path) -> list[Evaluation]:
+    """Return all evaluations of a run that can be read, by their names."""
+    found = []
+    for path in sorted((run / FOLDER).glob("*.json")):
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+            found.append(Evaluation.load(path))
+    return found
+
+
+def _stem(path: str) -> str:
+    """Return the name of a file without its endings: test for data/test.tsv.xz."""
+    name = Path(path).name
+    for ending in (".gz", ".xz", ".tsv", ".txt"):
+        name = name.removesuffix(ending)
+    return name or "pairs"

@@ -1,0 +1,203 @@
+"""The run folder: what was asked, and which steps are done.
+
+    run.json        the inputs: where they were, how many lines, their digests
+    recipe.toml     the resolved recipe
+    steps/<name>/   what a step made, and its manifest
+    evaluation/     scores and outputs, by the name of the pairs
+
+The recipe and the inputs of a run are fixed, except for changes that affect no started step: more iterations, aligned
+pairs, decoding, settings of steps to come.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from nutgraf import recipe as recipes
+from nutgraf.errors import RunError
+from nutgraf.files import partial_of, write_atomically
+from nutgraf.run import manifest as records
+from nutgraf.run.evaluations import evaluations
+from nutgraf.run.inputs import Inputs, Source
+from nutgraf.run.keys import step_keys
+from nutgraf.run.lock import LOCK, lock
+from nutgraf.run.manifest import Manifest
+from nutgraf.run.names import latest, summarizers
+from nutgraf.run.plan import Step, make_plan
+
+FORMAT = 2
+RUN, RECIPE, STEPS, PROGRESS = "run.json", "recipe.toml", "steps", "progress.json"
+_FIRST = (LOCK, RECIPE, *(partial_of(Path(name)).name for name in (RECIPE, RUN)))  # what a kill at the start leaves
+_FREE = ("plan.iterations", "plan.train_all", "decoding.")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The summarizer to use, and why it is this one."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run folder whose run.json and recipe.toml are in place."""
+
+    folder: Path
+    recipe: recipes.Recipe
+    inputs: Inputs
+    aligned_limits: tuple[int, ...] = ()
+
+    @classmethod
+    def open(cls, folder: Path) -> Run:
+        """Read a run that exists."""
+        try:
+            table = json.loads((folder / RUN).read_text("utf-8"))
+            if table["format"] != FORMAT:
+                raise RunError(f"{folder / RUN}: format {table['format']}, expected {FORMAT}; made by another version")
+            sources = {name: Source(**source) if source else None for name, source in table["inputs"].items()}
+            stored = recipes.parse((folder / RECIPE).read_text("utf-8"), str(folder / RECIPE))
+            return cls(folder, stored, Inputs(**sources), tuple(table["aligned_limits"]))  # type: ignore[arg-type]
+        except FileNotFoundError as error:
+            if Path(error.filename).name == RECIPE:
+                raise RunError(f"{error.filename}: missing. Put it back, or train into another folder") from error
+            there = "is no run folder" if folder.exists() else "does not exist"
+            raise RunError(f"{folder}: {there} (no {RUN}). `nutgraf train --out {folder}` makes one") from None
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise RunError(f"{folder / RUN}: damaged ({error}). Train into another folder with --out") from error
+
+    @classmethod
+    def create(cls, folder: Path, asked: recipes.Recipe, inputs: Inputs, limits: Sequence[int] = ()) -> Run:
+        """Open the folder for this work: a new run, or the same one as before; another one is an error."""
+        if (folder / RUN).exists():
+            return cls.open(folder)._extended(asked, inputs, tuple(limits))
+        run = cls(folder, asked, inputs, tuple(limits))
+        run._write()
+        return run
+
+    def _extended(self, asked: recipes.Recipe, inputs: Inputs, limits: tuple[int, ...]) -> Run:
+        """Return this run with what is asked of it now."""
+        iterations = max(self.recipe.plan.iterations, asked.plan.iterations)
+        train_all = self.recipe.plan.train_all or asked.plan.train_all
+        recipe = replace(asked, plan=replace(asked.plan, iterations=iterations, train_all=train_all))
+        kept_inputs = replace(inputs, aligned=inputs.aligned or self.inputs.aligned)
+        run = Run(self.folder, recipe, kept_inputs, tuple(dict.fromkeys([*self.aligned_limits, *limits])))
+        if affected := run._affects(self):
+            differences = [*_recipe_differences(self.recipe, asked), *_input_differences(self.inputs, inputs)]
+            raise RunError(
+                f"--out {self.folder}: holds another run, nothing was changed. It differs in\n  "
+                + "\n  ".join(differences)
+                + f"\nfor which {', '.join(affected)} would have to be redone. "
+                + "Give what the run was started with, or another --out"
+            )
+        if run != self:
+            run._write()
+        return run
+
+    def _affects(self, before: Run) -> list[str]:
+        """Return the steps of the run as it was, done or started, that would be something else in this one."""
+        old, new = (run.keys(run.plan()) for run in (before, self))
+        return [name for name in old if self.step_folder(name).exists() and name in new and old[name] != new[name]]
+
+    def _write(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        table = {"format": FORMAT, "inputs": asdict(self.inputs), "aligned_limits": self.aligned_limits}
+        write_atomically(self.folder / RECIPE, self.recipe.to_toml().encode())
+        write_atomically(self.folder / RUN, json.dumps(table, indent=1).encode())
+
+    def plan(self) -> tuple[Step, ...]:
+        """Return the steps of everything that was asked of the run so far."""
+        return make_plan(self.recipe.plan, self.inputs.aligned is not None, self.aligned_limits)
+
+    def keys(self, steps: Sequence[Step]) -> dict[str, str]:
+        """Return the key of each step; each comes after its needs."""
+        return step_keys(steps, self.recipe, self.inputs)
+
+    def step_folder(self, name: str) -> Path:
+        """Return where a step's files are."""
+        return self.folder / STEPS / name
+
+    def is_done(self, name: str) -> bool:
+        """Whether a step is done; its files are not compared with their checksums."""
+        return (self.step_folder(name) / records.MANIFEST).exists()
+
+    def finished(self, name: str) -> Manifest | None:
+        """Return the manifest of a step that is done; a DamagedError names the file that is not what was written."""
+        manifest = records.read(self.step_folder(name))
+        if manifest is not None:
+            records.verify(self.step_folder(name), manifest)
+        return manifest
+
+    def intact(self, name: str) -> Path:
+        """Return the folder of a step that must be done and undamaged, to load it."""
+        try:
+            manifest = self.finished(name)
+        except records.DamagedError as error:
+            raise RunError(f"{error}. The command that made the run, given again, redoes the step {name}") from error
+        if manifest is None:
+            done = ", ".join(self.summarizers()) or "none yet"
+            raise RunError(f"{self.folder}: {name} is not done. Summarizers that are: {done}. See `nutgraf status`")
+        return self.step_folder(name)
+
+    def summarizers(self) -> list[str]:
+        """Return the summarizers that are done, in the order of the paper's tables."""
+        return summarizers(path.parent.name for path in self.folder.glob(f"{STEPS}/*/{records.MANIFEST}"))
+
+    def best(self) -> Choice | None:
+        """Return the summarizer to use where none is named; None where no summarizer is done.
+
+        Of those that saw no aligned pair, the one with the highest ROUGE-L in the evaluation with the most pairs; where
+        that evaluation lacks the last All (or, without one, the last of mu1, dbae, pr-thr), that one.
+        """
+        done = self.summarizers()
+        default = latest(done)
+        if default is None:
+            return None
+        found = max(evaluations(self.folder), key=lambda evaluation: evaluation.source.lines, default=None)
+        rows = [row for row in found.rows if row.aligned == 0 and row.name in done] if found else []
+        if found is None or default not in (row.name for row in rows):
+            return Choice(default, "the last one trained; it is not evaluated yet")
+        row = max(rows, key=lambda row: row.rl.mean)
+        return Choice(row.name, f"the highest ROUGE-L, {row.rl.mean:.2f}, on the {row.pairs:,} pairs of {found.name}")
+
+
+@contextmanager
+def claim(folder: Path) -> Iterator[None]:
+    """Keep other processes from training in a folder; one that is in use for something else is left as it is."""
+    if folder.exists() and not folder.is_dir():
+        raise RunError(f"--out {folder}: a file. Name a folder that does not exist yet")
+    if folder.exists() and not (folder / RUN).exists() and any(path.name not in _FIRST for path in folder.iterdir()):
+        raise RunError(f"--out {folder}: not empty and no run folder. Name a folder that does not exist yet")
+    folder.mkdir(parents=True, exist_ok=True)
+    with lock(folder):
+        yield
+
+
+def _recipe_differences(before: recipes.Recipe, asked: recipes.Recipe) -> list[str]:
+    differences = [] if before.seed == asked.seed else [f"seed: {before.seed} there, {asked.seed} asked for"]
+    wanted = asdict(asked)
+    for section, values in asdict(before).items():
+        for key, value in values.items() if isinstance(values, dict) else ():
+            name = f"{section}.{key}"
+            if value != wanted[section][key] and not name.startswith(_FREE):
+                differences.append(f"{name}: {value!r} there, {wanted[section][key]!r} asked for")
+    return differences
+
+
+def _input_differences(before: Inputs, asked: Inputs) -> list[str]:
+    differences = []
+    for name in ("texts", "summaries", "valid", "aligned"):
+        old: Source | None = getattr(before, name)
+        new: Source | None = getattr(asked, name)
+        added = name == "aligned" and (old is None or new is None)
+        if not added and (old and old.digest) != (new and new.digest):
+            differences.append(f"--{name}: {_described(old)} there, {_described(new)} asked for")
+    return differences
+
+
+def _described(source: Source | None) -> str:
+    return f"{source.path} ({source.lines:,} lines, digest {source.digest[:8]})" if source else "none"

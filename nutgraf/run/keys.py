@@ -1,0 +1,129 @@
+"""The key of a step: a hash of what it is made from, so that a step is redone where, and only where, that changed.
+
+A key covers the keys of the step's needs, the recipe's values that the step uses, the seed, the digests of the files
+that it reads and the version of its code. Device and number of workers stay out of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from nutgraf.recipe import AUTO, Recipe
+from nutgraf.run.inputs import Inputs
+from nutgraf.run.plan import ALIGNED, JOINT, OF_TEXTS, Kind, Step, learning_rate, training_steps
+
+# To be raised when the code of a kind of step changes what it makes: tests/run/test_versions.py finds out.
+VERSIONS = {
+    Kind.TEXT: 1,
+    Kind.CASING: 1,
+    Kind.EMBEDDINGS: 1,
+    Kind.ALIGNED: 1,
+    Kind.INITIALIZER: 1,
+    Kind.PAIRS: 1,
+    Kind.EXPANDER: 2,
+    Kind.SUMMARIZER: 2,
+}
+
+Values = dict[str, object]
+
+
+def step_keys(steps: Sequence[Step], recipe: Recipe, inputs: Inputs) -> dict[str, str]:
+    """Return the key of each step; each comes after its needs."""
+    keys: dict[str, str] = {}
+    for step in steps:
+        facts = {
+            "step": step.name,
+            "version": VERSIONS[step.kind],
+            "seed": recipe.seed,
+            "recipe": values_used(step, recipe),
+            "files": _digests(step, recipe, inputs),
+            "needs": [keys[name] for name in step.needs],
+        }
+        keys[step.name] = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+    return keys
+
+
+def values_used(step: Step, recipe: Recipe) -> Values:
+    """Return the recipe's values that a step uses, by their names there."""
+    match step.kind:
+        case Kind.TEXT:
+            return _values(recipe, "text", "digits", "max_text_words", "max_summary_words")
+        case Kind.CASING | Kind.ALIGNED:  # of the text's values, by its key
+            return {}
+        case Kind.EMBEDDINGS:
+            return _of_embeddings(step, recipe)
+        case Kind.INITIALIZER:
+            return _of_initializer(step, recipe)
+        case Kind.PAIRS:
+            return _of_pairs(step, recipe)
+        case Kind.EXPANDER | Kind.SUMMARIZER:
+            return _of_seq2seq(step, recipe)
+
+
+def _of_embeddings(step: Step, recipe: Recipe) -> Values:
+    shared = _values(recipe, "embeddings", "window", "negative", "min_count", "buckets")
+    if step.name == JOINT:
+        own = _values(recipe, "embeddings", "width", "epochs", "max_sentences")
+        return shared | own | _vocabularies(recipe, "texts", "summaries", "joint")
+    own = _values(recipe, "embeddings", "procrustes_width") | _values(recipe, "pr_thr", "vector_epochs", "vector_words")
+    return shared | own | _vocabularies(recipe, "texts" if step.name == OF_TEXTS else "summaries")
+
+
+def _of_initializer(step: Step, recipe: Recipe) -> Values:
+    if step.chain == "pr-thr":
+        own = _values(recipe, "pr_thr", without=("vector_epochs", "vector_words"))
+        return own | _vocabularies(recipe, "texts", "summaries")
+    return _values(recipe, step.chain) | _vocabularies(recipe, "summaries")
+
+
+def _of_pairs(step: Step, recipe: Recipe) -> Values:
+    names = ["sentences_per_chain", "chunk"]
+    if step.iteration:
+        side = "text" if step.expands else "summary"
+        names += ["top_k", "batch", "output_words", f"min_{side}_words", f"max_{side}_words"]
+    if step.expands:
+        names.append("repeat_top_words")
+    return _values(recipe, "generation", *names)
+
+
+def _of_seq2seq(step: Step, recipe: Recipe) -> Values:
+    training = recipe.training
+    names = ["batch", "warmup", "decay", "clip", "shortlist", "held_out", "validate_every", "patience"]
+    if step.kind is Kind.SUMMARIZER and ALIGNED not in step.needs:
+        names.append("min_coverage")
+    values = _values(recipe, "training", *names)
+    values["steps"] = training_steps(step, training, step.aligned_limit)
+    values["rate"] = learning_rate(step, training)
+    if not step.start:  # else the shape is that of the model it starts from
+        words = ("joint",) if recipe.seq2seq.copy else ("texts", "summaries")
+        values |= _values(recipe, "seq2seq") | _vocabularies(recipe, *words)
+    return values
+
+
+def _vocabularies(recipe: Recipe, *sides: str) -> Values:
+    return _values(recipe, "text", *(f"{side}_vocabulary" for side in sides))
+
+
+def _values(recipe: Recipe, section: str, *names: str, without: Sequence[str] = ()) -> Values:
+    """Return some values of a section, or all of them but for a few."""
+    values = asdict(getattr(recipe, section))
+    return {f"{section}.{name}": values[name] for name in names or values if name not in without}
+
+
+def _digests(step: Step, recipe: Recipe, inputs: Inputs) -> list[str]:
+    """Return the digests of the files that a step reads."""
+    if step.kind in (Kind.TEXT, Kind.CASING):
+        return [inputs.texts.digest, inputs.summaries.digest]
+    if step.kind is Kind.ALIGNED:
+        return [inputs.aligned.digest] if inputs.aligned else []
+    if step.kind is Kind.INITIALIZER and inputs.valid and eta_is_tuned(step.chain, recipe):
+        return [inputs.valid.digest]
+    return []
+
+
+def eta_is_tuned(chain: str, recipe: Recipe) -> bool:
+    """Whether the threshold of an initializer is chosen, and not given by the recipe."""
+    return AUTO in {"pr-thr": (recipe.pr_thr.eta,), "mu1": (recipe.mu1.eta,)}.get(chain, ())

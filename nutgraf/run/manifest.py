@@ -1,0 +1,120 @@
+"""A step's folder: done when its manifest, with checksums, was renamed into place; anything else is not done.
+
+Nothing here knows what the files mean.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+
+from nutgraf.errors import RunError
+from nutgraf.files import flush, remove, sha256, write_atomically
+
+MANIFEST = "manifest.json"
+WORK = "work"  # chunks and checkpoints of a step under way, and the key that they belong to
+_VERSIONED = ("nutgraf", "torch", "numpy", "gensim", "POT")
+
+
+class DamagedError(RunError):
+    """A file of a finished step that is not what the manifest says."""
+
+
+@dataclass(frozen=True)
+class File:
+    """What a manifest says of one file."""
+
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The record of a finished step."""
+
+    name: str
+    key: str
+    seconds: float
+    files: dict[str, File]
+    inputs: dict[str, str]  # the digest of each need's files, as they were read
+    versions: dict[str, str]
+
+    @property
+    def digest(self) -> str:
+        """One checksum of all files."""
+        lines = (f"{name} {file.sha256}\n" for name, file in sorted(self.files.items()))
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def begin(folder: Path, key: str, inputs: Mapping[str, str]) -> Path:
+    """Make the folder ready for a step and return its work folder.
+
+    It holds what an interrupted run with this key, and with inputs of these digests, left there.
+    """
+    work = folder / WORK
+    mark, asked = work / "key", json.dumps([key, dict(inputs)], sort_keys=True).encode()
+    if not (mark.is_file() and mark.read_bytes() == asked):
+        shutil.rmtree(folder, ignore_errors=True)
+        work.mkdir(parents=True)
+        write_atomically(mark, asked)
+    for path in folder.iterdir():
+        if path != work:
+            remove(path)
+    return work
+
+
+def finish(folder: Path, key: str, inputs: Mapping[str, str], seconds: float) -> Manifest:
+    """Record all files of the folder, flushed; the step is done when this returns."""
+    files: dict[str, File] = {}
+    mode = folder.stat().st_mode & 0o666  # safetensors lets nobody else read files, but a server has a user of its own
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        name = path.relative_to(folder).as_posix()
+        if not name.startswith(f"{WORK}/") and name != MANIFEST:
+            path.chmod(mode)
+            flush(path)
+            files[name] = File(path.stat().st_size, sha256(path))
+    versions = {package: metadata.version(package) for package in _VERSIONED} | {"python": platform.python_version()}
+    manifest = Manifest(folder.name, key, round(seconds, 1), files, dict(inputs), versions)
+    flush(folder)
+    write_atomically(folder / MANIFEST, json.dumps(asdict(manifest), indent=1).encode())
+    shutil.rmtree(folder / WORK, ignore_errors=True)
+    return manifest
+
+
+def read(folder: Path) -> Manifest | None:
+    """Return the manifest of a finished step; None where the step is not done."""
+    path = folder / MANIFEST
+    try:
+        table = json.loads(path.read_text("utf-8"))
+        files = {name: File(int(file["size"]), str(file["sha256"])) for name, file in table["files"].items()}
+        return Manifest(
+            str(table["name"]),
+            str(table["key"]),
+            float(table["seconds"]),
+            files,
+            {str(name): str(digest) for name, digest in table["inputs"].items()},
+            {str(name): str(version) for name, version in table["versions"].items()},
+        )
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DamagedError(f"{path}: damaged, no manifest can be read from it ({type(error).__name__})") from error
+
+
+def verify(folder: Path, manifest: Manifest) -> None:
+    """Compare every file with the manifest; the first that differs is named in a DamagedError."""
+    for name, expected in manifest.files.items():
+        path = folder / name
+        if not path.is_file():
+            raise DamagedError(f"{path}: missing")
+        size = path.stat().st_size
+        if size != expected.size:
+            raise DamagedError(f"{path}: damaged, {size:,} bytes where {expected.size:,} were written")
+        if sha256(path) != expected.sha256:
+            raise DamagedError(f"{path}: damaged, its checksum is not the one that was written")

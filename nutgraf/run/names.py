@@ -1,0 +1,127 @@
+"""The names of models, as in the paper: the one place that knows their grammar.
+
+mu1-0            an initializer: chain and iteration
+mu1-1, mu1-2     its expander and its summarizer; odd iterations expand, even ones summarize
+all-2            trained on the pairs of all chains
+all-2+10000      all-2, fine-tuned on 10,000 aligned pairs
+seq2seq          trained on aligned pairs alone, for comparison
+mu1-1.pairs      the step that applies mu1-1 to a corpus
+Lead-8           the baseline: the first 8 words of a text
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from nutgraf.recipe import INITIALIZERS
+
+ALL, SUPERVISED = "all", "seq2seq"
+CHAINS = (*INITIALIZERS, ALL)
+# In what order chains are trained, and preferred where nothing was evaluated: the best initializer first.
+PREFERRED = ("mu1", "dbae", "pr-thr")
+_PATTERN = re.compile(rf"({'|'.join(CHAINS)})-(\d+)(?:\+(\d+))?")
+_PAIRS = ".pairs"
+_LEAD = re.compile(r"Lead-(\d+)")
+
+
+@dataclass(frozen=True)
+class ModelName:
+    """The name of a summarizer or an expander."""
+
+    chain: str
+    iteration: int = 0
+    aligned_limit: int = 0  # fine-tuned on so many aligned pairs
+
+    @classmethod
+    def find(cls, text: str) -> ModelName | None:
+        """Read a name; None where the text is none."""
+        if text == SUPERVISED:
+            return cls(SUPERVISED)
+        found = _PATTERN.fullmatch(text)
+        return cls(found[1], int(found[2]), int(found[3] or 0)) if found else None
+
+    @classmethod
+    def parse(cls, text: str) -> ModelName:
+        """Read a name; anything else is a ValueError."""
+        name = cls.find(text)
+        if name is None:
+            raise ValueError(
+                f"{text!r} is not the name of a model: expected one such as mu1-0, mu1-2, all-2 or seq2seq"
+            )
+        return name
+
+    @classmethod
+    def of_pairs(cls, step: str) -> ModelName:
+        """Return the model whose pairs a step made: mu1-1 for mu1-1.pairs."""
+        return cls.parse(step.removesuffix(_PAIRS))
+
+    def __str__(self) -> str:
+        if self.supervised:
+            return SUPERVISED
+        return f"{self.chain}-{self.iteration}" + (f"+{self.aligned_limit}" if self.aligned_limit else "")
+
+    @property
+    def pairs(self) -> str:
+        """The step that applies this model to a corpus."""
+        return f"{self}{_PAIRS}"
+
+    @property
+    def expands(self) -> bool:
+        """Whether it turns summaries into texts."""
+        return self.iteration % 2 == 1
+
+    @property
+    def initial(self) -> bool:
+        """Whether it is an initializer."""
+        return self.iteration == 0 and not self.supervised
+
+    @property
+    def supervised(self) -> bool:
+        """Whether it is trained on aligned pairs alone."""
+        return self.chain == SUPERVISED
+
+    @property
+    def unsupervised(self) -> bool:
+        """Whether it has seen no aligned pair."""
+        return not self.supervised and not self.aligned_limit
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """Where a summarizer stands in the paper's tables: by iteration and chain; with aligned pairs at the end."""
+        if self.supervised:
+            return (2, 0, 0)
+        chain = CHAINS.index(self.chain)
+        return (1, self.aligned_limit, chain) if self.aligned_limit else (0, self.iteration, chain)
+
+    def at(self, iteration: int) -> ModelName:
+        """Return the model of the same chain at another iteration."""
+        return replace(self, iteration=iteration)
+
+
+def is_pairs(step: str) -> bool:
+    """Whether a step makes artificial pairs."""
+    return step.endswith(_PAIRS)
+
+
+def lead_words(name: str) -> int | None:
+    """Return how many words a Lead baseline keeps; None for any other name."""
+    found = _LEAD.fullmatch(name)
+    return int(found[1]) if found else None
+
+
+def summarizers(names: Iterable[str]) -> list[str]:
+    """Return the summarizers among the names of steps, in the order of the paper's tables."""
+    found = [name for name in map(ModelName.find, names) if name and not name.expands]
+    return [str(name) for name in sorted(found, key=lambda name: name.rank)]
+
+
+def latest(names: Iterable[str]) -> str | None:
+    """Return the summarizer that should be best: the last all-N, else the last of mu1, dbae, pr-thr."""
+    found = [name for name in map(ModelName.find, names) if name and not name.expands and name.unsupervised]
+    together = [name for name in found if name.chain == ALL]
+    if together:
+        return str(max(together, key=lambda name: name.iteration))
+    chosen = max(found, key=lambda name: (name.iteration, -PREFERRED.index(name.chain)), default=None)
+    return str(chosen) if chosen else None

@@ -1,0 +1,22 @@
+"""Artificial pairs as a run keeps them: the artificial side alone, sentence by sentence of a chain's real corpus."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nutgraf.recipe import INITIALIZERS
+from nutgraf.text.corpus import Corpus
+
+ARTIFICIAL = "artificial"  # the name of the corpus in the folder of a step
+COMMON = 20  # sentences that all chains are given
+
+
+def share(real: Corpus, limit: int, chain: str) -> Corpus:
+    """Return the part of D_B that a chain works on: `limit` sentences (0: all), others for each chain.
+
+    So the three chains together see three times as many. The first few are everyone's, to be compared side by side.
+    """
+    if not 0 < limit < len(real):
+        return real
+    own = np.arange(limit - min(limit, COMMON)) + INITIALIZERS.index(chain) * limit
+    return real.take(np.concatenate([np.arange(min(limit, COMMON)), COMMON + own % (len(real) - COMMON)]))

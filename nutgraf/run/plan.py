@@ -1,0 +1,178 @@
+"""The plan: which model is trained from which pairs, as named steps (Section 3, and Section 3.2 for All).
+
+A chain x (pr-thr, dbae, mu1) goes x-0 (initializer), x-0.pairs, x-1 (expander), x-1.pairs, x-2 (summarizer) and so on;
+all-2, all-4 ... are trained from the pairs of all chains together and are leaves. Beside them stand `seq2seq`, trained
+on aligned pairs for comparison, and rows such as `all-2+10000`, the last summarizer fine-tuned on so many of them.
+
+With `plan.warm_start` (not in the paper) fewer models start from random weights: one expander, all-1, is trained on the
+pairs of all initializers, and each x-1 starts from it; x-3 starts from x-1, x-4 from x-2, all-2 from the first chain's
+x-2.
+
+This module names steps and what each needs; it runs nothing and reads nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nutgraf import recipe
+from nutgraf.errors import RecipeError, RunError
+from nutgraf.run.names import ALL, PREFERRED, SUPERVISED, ModelName, is_pairs, latest
+
+ALIGNED = "aligned"
+TEXT = "text"
+CASING = "casing"
+FINE_TUNING_EPOCHS = 5  # at most, over few aligned pairs
+JOINT, OF_TEXTS, OF_SUMMARIES = "embeddings", "embeddings-F", "embeddings-S"
+
+
+class Kind(StrEnum):
+    """What a step makes."""
+
+    TEXT = "text"  # the lexicon and the two corpora of word ids
+    CASING = "casing"  # how words are usually written
+    EMBEDDINGS = "embeddings"
+    ALIGNED = "aligned"  # aligned pairs as word ids: for the supervised rows only
+    INITIALIZER = "initializer"
+    PAIRS = "pairs"  # the artificial side of a training set
+    EXPANDER = "expander"
+    SUMMARIZER = "summarizer"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One piece of work: a folder that follows from its needs, its part of the recipe and the seed."""
+
+    name: str
+    kind: Kind
+    needs: tuple[str, ...] = ()
+    model: ModelName | None = None  # what is trained, or whose pairs are made
+    start: str = ""  # the model whose weights it starts from; none: random weights
+
+    @property
+    def chain(self) -> str:
+        """pr-thr, dbae, mu1, all or seq2seq; empty for what comes before the models."""
+        return self.model.chain if self.model else ""
+
+    @property
+    def iteration(self) -> int:
+        """The iteration of the step's model."""
+        return self.model.iteration if self.model else 0
+
+    @property
+    def expands(self) -> bool:
+        """Whether the step's model turns summaries into texts."""
+        return self.model is not None and self.model.expands
+
+    @property
+    def aligned_limit(self) -> int:
+        """How many aligned pairs the step's model is fine-tuned on."""
+        return self.model.aligned_limit if self.model else 0
+
+    @property
+    def pairs(self) -> tuple[str, ...]:
+        """The artificial pairs that the step's model is trained on."""
+        return tuple(filter(is_pairs, self.needs))
+
+
+def make_plan(settings: recipe.Plan, aligned: bool = False, aligned_limits: Sequence[int] = ()) -> tuple[Step, ...]:
+    """Return all steps, each after what it needs, so that one whole chain is usable early."""
+    chains = [name for name in PREFERRED if name in settings.initializers]
+    several, warm = len(chains) > 1, settings.warm_start
+    steps = [Step(TEXT, Kind.TEXT), Step(CASING, Kind.CASING), Step(JOINT, Kind.EMBEDDINGS, (TEXT,))]
+    for chain in chains if settings.iterations == 0 else ():
+        steps += _initializer(chain)
+    for iteration in range(2, settings.iterations + 1, 2):
+        common = ModelName(ALL, 1) if warm and several and iteration == 2 else None
+        for chain in chains:
+            steps += _initializer(chain) if iteration == 2 else []
+            steps += [_pairs(ModelName(chain, iteration - 2)), *(() if common else _loop(chain, iteration, warm))]
+        if common:
+            steps.append(_trained(common, [ModelName(chain) for chain in chains]))
+            for chain in chains:
+                steps += _loop(chain, iteration, warm, common)
+        if settings.train_all and several:
+            makers = [ModelName(chain, iteration - 1) for chain in settings.initializers]
+            start = ModelName(chains[0], 2) if iteration == 2 else ModelName(ALL, iteration - 2)
+            steps.append(_trained(ModelName(ALL, iteration), makers, start if warm else None))
+    return (*steps, *(_supervised(steps, aligned_limits) if aligned else ()))
+
+
+def _initializer(chain: str) -> list[Step]:
+    name = ModelName(chain)
+    if chain == "pr-thr":
+        apart = [Step(part, Kind.EMBEDDINGS, (TEXT,)) for part in (OF_TEXTS, OF_SUMMARIES)]
+        return [*apart, Step(str(name), Kind.INITIALIZER, (TEXT, OF_TEXTS, OF_SUMMARIES), name)]
+    return [Step(str(name), Kind.INITIALIZER, (TEXT, JOINT), name)]
+
+
+def _pairs(name: ModelName) -> Step:
+    return Step(name.pairs, Kind.PAIRS, (TEXT, str(name)), name)
+
+
+def _trained(name: ModelName, makers: Sequence[ModelName], start: ModelName | None = None) -> Step:
+    """Return the training of a seq2seq model on the pairs of others."""
+    kind = Kind.EXPANDER if name.expands else Kind.SUMMARIZER
+    needs = (TEXT, JOINT, *(maker.pairs for maker in makers), *([str(start)] if start else []))
+    return Step(str(name), kind, needs, name, str(start or ""))
+
+
+def _loop(chain: str, iteration: int, warm: bool, common: ModelName | None = None) -> list[Step]:
+    """Return one loop of back-translation: x-(i-2).pairs -> x-(i-1) -> its pairs -> x-i."""
+    last, expander, summarizer = (ModelName(chain, i) for i in (iteration - 2, iteration - 1, iteration))
+    resumes = warm and iteration > 2
+    return [
+        _trained(expander, [last], expander.at(iteration - 3) if resumes else common),
+        _pairs(expander),
+        _trained(summarizer, [expander], last if resumes else None),
+    ]
+
+
+def _supervised(steps: Sequence[Step], limits: Sequence[int]) -> list[Step]:
+    rows = [
+        Step(ALIGNED, Kind.ALIGNED, (TEXT,)),
+        Step(SUPERVISED, Kind.SUMMARIZER, (TEXT, JOINT, ALIGNED), ModelName(SUPERVISED)),
+    ]
+    if limits:
+        start = latest(step.name for step in steps if step.kind is Kind.SUMMARIZER)
+        if start is None:
+            raise RecipeError("--aligned-limit: nothing to fine-tune; plan.iterations must be 2 or more")
+        base = ModelName.parse(start)
+        for limit in limits:
+            name = ModelName(base.chain, base.iteration, limit)
+            rows.append(Step(str(name), Kind.SUMMARIZER, (TEXT, start, ALIGNED), name, start))
+    return rows
+
+
+def training_steps(step: Step, settings: recipe.Training, examples: int) -> int:
+    """Return how many steps a seq2seq model is trained for; few aligned pairs are not repeated too often."""
+    if step.aligned_limit:
+        return min(settings.summarizer_steps, FINE_TUNING_EPOCHS * examples // settings.batch + 1)
+    if step.kind is Kind.SUMMARIZER and step.chain in (ALL, SUPERVISED):
+        return settings.all_steps
+    if step.start:
+        return settings.finetune_steps
+    return settings.expander_steps if step.kind is Kind.EXPANDER else settings.summarizer_steps
+
+
+def learning_rate(step: Step, settings: recipe.Training) -> float:
+    """Return the learning rate of a seq2seq model: lower where it starts from another."""
+    return settings.finetune_rate if step.start else settings.learning_rate
+
+
+def needed(steps: Sequence[Step], names: Sequence[str]) -> tuple[Step, ...]:
+    """Return the named steps and all that they need, in the plan's order; a summarizer needs the casing, too."""
+    known = {step.name: step for step in steps}
+    wanted: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in known:
+            raise RunError(f"step {name}: not in this plan. Its steps: {', '.join(known)}")
+        wanted.add(name)
+        waiting += known[name].needs
+    if any(known[name].kind in (Kind.INITIALIZER, Kind.SUMMARIZER) for name in names):
+        wanted.add(CASING)
+    return tuple(step for step in steps if step.name in wanted)

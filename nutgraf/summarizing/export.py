@@ -1,0 +1,131 @@
+"""An export: one folder with only what serving needs of a run's summarizers.
+
+    export.json                the format, the summarizers, how their weights are packed
+    lexicon.txt                the words that the models know; others get numbers as they come, and can be copied, too
+    casing.tsv, settings.json  how words are written, texts read and summaries sought (see language)
+    <name>/                    the weights, in half precision or int8; in memory they are float32 again
+    manifest.json              checksums, versions, and the digests of the steps that it was made from
+
+The initializers, which are there to begin from and to compare with, are not exported.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from nutgraf.errors import InputError, RunError
+from nutgraf.files import replacing
+from nutgraf.models import storage
+from nutgraf.models.storage import PACKS
+from nutgraf.run import manifest as records
+from nutgraf.run.folder import Choice, Run
+from nutgraf.run.names import ModelName, latest
+from nutgraf.summarizing.language import Language
+from nutgraf.text.lexicon import Ids, Vocab
+
+FORMAT = 2
+EXPORT = "export.json"
+
+
+@dataclass(frozen=True)
+class Export:
+    """An export that is whole."""
+
+    folder: Path
+    names: tuple[str, ...]
+    default: Choice
+    language: Language
+
+    @classmethod
+    def open(cls, folder: Path) -> Export:
+        """Compare all files with their checksums, and read all but the models."""
+        try:
+            record = records.read(folder)
+            if record is None:
+                raise records.DamagedError(f"{folder / records.MANIFEST}: missing")
+            records.verify(folder, record)
+        except records.DamagedError as error:
+            raise RunError(f"{error}. Make the export anew with `nutgraf export`") from error
+        try:
+            table = json.loads((folder / EXPORT).read_text("utf-8"))
+            if table["format"] != FORMAT:
+                raise ValueError(f"format {table['format']}, expected {FORMAT}")
+            return cls(folder, tuple(table["models"]), Choice(**table["default"]), Language.load(folder))
+        except (ValueError, KeyError, TypeError) as error:
+            made = record.versions.get("nutgraf")
+            raise RunError(f"{folder}: exported by another version, nutgraf {made} ({error}). Export anew") from error
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
+
+    def summarizers(self) -> list[str]:
+        """Return the summarizers, in the order of the paper's tables."""
+        return list(self.names)
+
+    def best(self) -> Choice:
+        """Return the summarizer to use where none is named, and why it is this one."""
+        return self.default
+
+    def intact(self, name: str) -> Path:
+        """Return the folder of a model; all files were compared with their checksums when the export was opened."""
+        return self.folder / name
+
+
+def write(run: Run, out: Path, names: Sequence[str] = (), weights: str = "half") -> Export:
+    """Export summarizers of a run, or the best one, to a new folder: it is there whole, or not at all."""
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise InputError(f"{out}: not an empty folder. Name one that does not exist yet")
+    chosen, default = _choose(run, names)
+    try:
+        out.absolute().parent.mkdir(parents=True, exist_ok=True)
+        with replacing(out.absolute()) as folder:
+            folder.mkdir()
+            _fill(folder, run, chosen, default, weights)
+    except OSError as error:
+        raise RunError(f"{out}: the export cannot be written ({error})") from error
+    return Export.open(out)
+
+
+def _choose(run: Run, names: Sequence[str]) -> tuple[list[str], Choice]:
+    """Return the summarizers that are meant, in the order of the paper's tables, and the one to use by default."""
+    best = run.best()
+    wanted = names or ([best.name] if best else [])
+    done = [name for name in run.summarizers() if not ModelName.parse(name).initial]
+    there = f"There are: {', '.join(done) or f'none yet, see `nutgraf status {run.folder}`'}"
+    for name in wanted:
+        if (parsed := ModelName.find(name)) and parsed.initial:
+            raise RunError(f"{run.folder}: {name} is an initializer, and only seq2seq models are exported. {there}")
+        if name not in done:
+            raise RunError(f"{run.folder}: no summarizer {name} that is done. {there}")
+    if not wanted or best is None:
+        raise RunError(f"{run.folder}: no summarizer to export. {there}")
+    default = best if best.name in wanted else Choice(latest(wanted) or wanted[0], "the last one of those exported")
+    return [name for name in done if name in wanted], default
+
+
+def _fill(folder: Path, run: Run, names: Sequence[str], default: Choice, weights: str) -> None:
+    models = {name: storage.load(run.intact(name), torch.device("cpu")) for name in names}
+    ids = [vocab.ids for model in models.values() for vocab in (model.source, model.target)]
+    kept = np.unique(np.concatenate(ids))  # sorted, so that the special words stay first
+    for name, model in models.items():
+        model.source, model.target = (_renumbered(vocab, kept) for vocab in (model.source, model.target))
+        (folder / name).mkdir()
+        storage.save(model, folder / name, PACKS[weights])
+    Language.of(run).only(kept).save(folder)
+    table = {"format": FORMAT, "models": names, "default": asdict(default), "weights": weights}
+    (folder / EXPORT).write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+    made = {name: record.digest for name in names if (record := records.read(run.step_folder(name)))}
+    records.finish(folder, "export", made, 0.0)
+
+
+def _renumbered(vocab: Vocab, kept: Ids) -> Vocab:
+    """Return the same words, by their places in the smaller lexicon."""
+    return Vocab(np.searchsorted(kept, vocab.ids).astype(np.int32), len(kept))

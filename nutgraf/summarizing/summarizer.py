@@ -1,0 +1,358 @@
+"""Summaries of raw text by any model of a run: one code path for the command line, HTTP, ROUGE and Python.
+
+Text is tokenised and lower-cased for the model; words that no corpus had can still be copied. On the way back a word
+that stands in the text is written as there, others as the corpora write them, and the first letter is a capital. Beam
+search as in Section 4; the initializers decode in their own way.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from nutgraf import recipe as recipes
+from nutgraf.errors import InputError, RunError
+from nutgraf.hardware import Hardware, using_threads
+from nutgraf.models.lead import Lead
+from nutgraf.models.storage import load as load_seq2seq
+from nutgraf.progress import Report, ignore
+from nutgraf.run.folder import RUN, STEPS, Run
+from nutgraf.run.names import ModelName
+from nutgraf.summarizing.backends import Backend, Initial, Searched
+from nutgraf.summarizing.codec import Codec
+from nutgraf.summarizing.export import EXPORT, Export
+from nutgraf.summarizing.language import Language
+from nutgraf.text.casing import Casing, Writer
+from nutgraf.text.lexicon import SPECIALS, Ids, Lexicon
+from nutgraf.text.reading import cleaned
+from nutgraf.text.tokens import Tokenizer, is_digit, sentences
+
+RETRIES = 8  # to meet the word limit: the model counts punctuation as words, a reader does not
+
+
+@dataclass(frozen=True)
+class SummaryOptions:
+    """What is wanted of summaries; None: the model's default. See `Summarizer.__call__` and `explain`."""
+
+    max_words: int | None = None
+    min_words: int | None = None
+    faithful: bool | None = None
+    n_best: int = 1
+    explain: bool = False
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a summary, and where it comes from."""
+
+    text: str
+    copied: bool  # stands in the text
+    source: int | None  # its place among the text's words, or the place most attended to; initializers attend to none
+    probability: float | None  # the model's own, given the words before; the initializers have none
+    unsupported: bool  # a name or a number that is not in the text
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A summary with its words; `probability` is the geometric mean of theirs."""
+
+    text: str
+    words: tuple[Word, ...]
+    probability: float | None
+
+
+@dataclass(frozen=True)
+class SummaryResult:
+    """The words of a text as it writes them, and its summaries, best first."""
+
+    source: tuple[str, ...]
+    summaries: tuple[Summary, ...]
+
+
+class Summarizer:
+    """A trained summarizer.
+
+    >>> summarizer = Summarizer.load("run/")            # the best one of a run
+    >>> summarizer = Summarizer.load("run/", "mu1-2")   # or one by its name in the paper
+    >>> summarizer(["France took an important step toward power market liberalization monday ..."])
+    ['France takes step toward power market liberalization']
+    """
+
+    def __init__(
+        self,
+        name: str,
+        model: Backend,
+        lexicon: Lexicon,
+        text: recipes.Text,
+        decoding: recipes.Decoding,
+        casing: Casing | None = None,
+        threads: int | None = None,
+    ):
+        self.name = name
+        self.threads = threads
+        self.decoding = decoding
+        self.casing = casing or Casing()
+        self._model, self._lexicon, self._text = model, lexicon, text
+        self._write = Writer(self.casing, text.digits)
+        self._tokenizer = Tokenizer(text.digits)
+
+    def __repr__(self) -> str:
+        return f"<Summarizer {self.name}: up to {self.decoding.max_words} words, {len(self._lexicon):,} words known>"
+
+    @classmethod
+    def load(
+        cls, path: str | Path, name: str | None = None, device: str = "cpu", threads: int | None = None
+    ) -> Summarizer:
+        """Load from a run folder or an export: the summarizer called `name`, or the best that is done.
+
+        The best is the one with the highest ROUGE-L where the run was evaluated, else the last all-N. `path` may also
+        end in the name, "run/mu1-2". `threads` of the processor are used; None: as many as torch uses.
+        """
+        found = Hardware.of(device, threads or 0).device
+        run, name = locate(Path(path), name)
+        return cls.of(run, name, found, threads=threads)
+
+    @classmethod
+    def of(
+        cls,
+        run: Run | Export,
+        name: str,
+        device: torch.device,
+        language: Language | None = None,
+        threads: int | None = None,
+    ) -> Summarizer:
+        """Load one summarizer of an open run or export; several of one run may share its `language`."""
+        check_done(run, name)
+        folder, parsed = run.intact(name), ModelName.parse(name)
+        language = language or language_of(run)
+        model: Backend
+        if parsed.initial:
+            from nutgraf.models.initializers import load_initializer  # exports have none
+
+            model = Initial(load_initializer(parsed.chain, folder))
+        else:
+            seq2seq = load_seq2seq(folder, device)
+            words = language.lexicon.decode(seq2seq.target.ids.tolist())
+            facts = torch.tensor([_is_fact(word, language.casing) for word in words])
+            model = Searched(seq2seq, language.decoding.output_words, facts)
+        return cls(name, model, language.lexicon, language.text, language.decoding, language.casing, threads)
+
+    @classmethod
+    def lead(cls, words: int, text: recipes.Text) -> Summarizer:
+        """Return the baseline Lead-N, which needs no run."""
+        return cls(f"lead-{words}", Initial(Lead(words)), Lexicon(SPECIALS), text, recipes.Decoding())
+
+    def __call__(
+        self,
+        texts: Sequence[str],
+        max_words: int | None = None,
+        min_words: int | None = None,
+        faithful: bool | None = None,
+        report: Report = ignore,
+    ) -> list[str]:
+        """Summarize raw texts, one string each; a blank text has an empty summary.
+
+        Of a text that is longer than the model reads, the first sentences count. `faithful` output has no name and no
+        number that is not in the text.
+        """
+        texts = _check_texts(texts)
+        summaries = self.words(texts, max_words, min_words, faithful, report)
+        return [self._write(words, text) for words, text in zip(summaries, texts, strict=True)]
+
+    def words(
+        self,
+        texts: Sequence[str],
+        max_words: int | None = None,
+        min_words: int | None = None,
+        faithful: bool | None = None,
+        report: Report = ignore,
+    ) -> list[list[str]]:
+        """Summarize raw texts, as lower-case words: what is scored."""
+        codec, _, found = self._search(_check_texts(texts), SummaryOptions(max_words, min_words, faithful), report)
+        return [codec.decode(summaries)[0] if summaries else [] for summaries in found]
+
+    def explain(
+        self,
+        texts: Sequence[str],
+        max_words: int | None = None,
+        min_words: int | None = None,
+        faithful: bool | None = None,
+        n_best: int = 1,
+    ) -> list[SummaryResult]:
+        """Summarize raw texts, up to `n_best` summaries each, and say what every word rests on."""
+        if n_best < 1:
+            raise InputError(f"n_best {n_best}: expected 1 or more")
+        texts = _check_texts(texts)
+        codec, sentences, found = self._search(texts, SummaryOptions(max_words, min_words, faithful, n_best), ignore)
+        return [
+            SummaryResult(
+                tuple(self._tokenizer.tokenize(self._beginning(text))[: len(sentence)]),
+                tuple(self._explain(codec, sentence, summary, text) for summary in summaries),
+            )
+            for text, sentence, summaries in zip(texts, sentences, found, strict=True)
+        ]
+
+    def answer(self, texts: Sequence[str], options: SummaryOptions) -> list[SummaryResult]:
+        """Summarize raw texts; where nobody wants to know, the words stay unexplained, which takes less time."""
+        bounds = options.max_words, options.min_words, options.faithful
+        if options.explain or options.n_best > 1:
+            return self.explain(texts, *bounds, options.n_best)
+        return [SummaryResult((), (Summary(summary, (), None),)) for summary in self(texts, *bounds)]
+
+    def _search(
+        self, texts: Sequence[str], options: SummaryOptions, report: Report
+    ) -> tuple[Codec, list[Ids], list[list[Ids]]]:
+        """Return the texts as ids and the best summaries of each; a blank text has none."""
+        decoding = self._settings(options)
+        codec = Codec(self._lexicon, self._text.digits)
+        encoded = [codec.encode(self._beginning(text), self._text.max_text_words) for text in texts]
+        # A text that is no longer than a summary is not stretched to one, unless that was asked for.
+        enough = decoding.min_words if options.min_words is None else 0
+        long = [place for place, sentence in enumerate(encoded) if len(sentence) > enough]
+        short = [place for place, sentence in enumerate(encoded) if 0 < len(sentence) <= enough]
+        result: list[list[Ids]] = [[] for _ in texts]
+        with using_threads(self.threads):
+            for places, bounds in ((long, decoding), (short, replace(decoding, min_words=1))):
+                found = self._search_all(codec, [encoded[place] for place in places], bounds, options, report)
+                for place, summaries in zip(places, found, strict=True):
+                    result[place] = summaries
+        return codec, encoded, result
+
+    def _search_all(
+        self,
+        codec: Codec,
+        sentences: Sequence[Ids],
+        decoding: recipes.Decoding,
+        options: SummaryOptions,
+        report: Report,
+    ) -> list[list[Ids]]:
+        """Return the best summaries of sentences.
+
+        The model counts punctuation as words, a reader does not. Where a number of words was asked for, a summary with
+        too few is searched for once more with a higher limit, up to RETRIES times.
+        """
+        if options.max_words is None and options.min_words is None:
+            found = self._model(sentences, decoding, options.n_best, report) if sentences else []
+            return [
+                [self._clean(summary, sentence, decoding)[: decoding.max_words] for summary in summaries]
+                for summaries, sentence in zip(found, sentences, strict=True)
+            ]
+        result: list[list[Ids]] = [[] for _ in sentences]
+        left, least = list(range(len(sentences))), options.min_words or 1
+        for more in range(RETRIES if isinstance(self._model, Searched) else 1):
+            most = min(decoding.max_words + more, self._model.longest)
+            bounds = replace(decoding, min_words=min(decoding.min_words + more, most), max_words=most)
+            chosen = [sentences[place] for place in left]
+            found = self._model(chosen, bounds, max(options.n_best, decoding.beam), report) if chosen else []
+            for place, summaries in zip(left, found, strict=True):
+                kept = [self._clean(summary, sentences[place], decoding) for summary in summaries]
+                fitting = [s for s in kept if least <= codec.count(s) <= decoding.max_words]
+                result[place] = fitting or result[place] or [codec.cut(summary, decoding.max_words) for summary in kept]
+            left = [place for place in left if codec.count(result[place][0]) < least]
+        return [summaries[: options.n_best] for summaries in result]
+
+    def _clean(self, summary: Ids, sentence: Ids, decoding: recipes.Decoding) -> Ids:
+        """Leave out special words and, for the initializers, which do not know of it, what is not faithful."""
+        kept = summary[summary >= len(SPECIALS)]
+        if decoding.faithful:
+            words = self._lexicon.words
+            said = [i in sentence or not _is_fact(words[i], self.casing) for i in kept.tolist()]
+            kept = kept[np.array(said, dtype=bool)]
+        return np.asarray(kept, dtype=np.int32)
+
+    def _beginning(self, text: str) -> str:
+        """Return what is read of a text: all, or the first sentences where it is too long, at least one."""
+        if len(text.split()) <= self._text.max_text_words:
+            return text
+        first, *others = sentences(text)
+        for sentence in others:
+            if len(self._tokenizer.words(f"{first} {sentence}")) > self._text.max_text_words:
+                break
+            first = f"{first} {sentence}"
+        return first
+
+    def _explain(self, codec: Codec, sentence: Ids, summary: Ids, text: str) -> Summary:
+        attribution = self._model.explain(sentence, summary)
+        decoded = codec.decode([summary])[0]
+        forms = self._write.forms(decoded, text)
+        words = []
+        for place, (number, word, form) in enumerate(zip(summary.tolist(), decoded, forms, strict=True)):
+            own = sentence == number
+            copied = bool(own.any())
+            weights = np.where(own, attribution.weights[place] + 1, 0) if copied else attribution.weights[place]
+            words.append(
+                Word(
+                    form,
+                    copied,
+                    int(weights.argmax()) if weights.any() else None,
+                    None if attribution.probabilities is None else float(attribution.probabilities[place]),
+                    not copied and _is_fact(word, self.casing),
+                )
+            )
+        known = [math.log(max(word.probability, 1e-30)) for word in words if word.probability is not None]
+        mean = math.exp(sum(known) / len(known)) if known else None
+        return Summary(self._write.line(forms), tuple(words), mean)
+
+    def _settings(self, options: SummaryOptions) -> recipes.Decoding:
+        most = self.decoding.max_words if options.max_words is None else options.max_words
+        least = min(self.decoding.min_words, most) if options.min_words is None else options.min_words
+        longest = self._model.longest
+        if not 1 <= least <= most <= longest:
+            bound = f" <= {longest}" if longest < sys.maxsize else ""
+            raise InputError(f"min_words {least}, max_words {most}: expected 1 <= min_words <= max_words{bound}")
+        faithful = self.decoding.faithful if options.faithful is None else options.faithful
+        return replace(self.decoding, max_words=most, min_words=least, faithful=faithful)
+
+
+def _check_texts(texts: Sequence[str]) -> list[str]:
+    """Clean texts that did not come from a file of lines; what is no list of texts is an error."""
+    if isinstance(texts, str):
+        raise TypeError("expected a list of texts, not one string: write [text]")
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"text {place}: expected a string, not {type(text).__name__}")
+    return [cleaned(text) for text in texts]
+
+
+def _is_fact(word: str, casing: Casing) -> bool:
+    """Whether a word, as models see it, is a name or a number: what must not be made up."""
+    return any(map(is_digit, word)) or casing.is_name(word)
+
+
+def language_of(run: Run | Export) -> Language:
+    """Return what the summarizers of a run or an export share."""
+    return run.language if isinstance(run, Export) else Language.of(run)
+
+
+def locate(path: Path, name: str | None) -> tuple[Run | Export, str]:
+    """Find the run or export, and the summarizer's name, that a path such as run/ or run/mu1-2 means."""
+    if name is None and not _opens(path):
+        for folder in (path.parent, path.parent.parent if path.parent.name == STEPS else path.parent):
+            if _opens(folder):
+                path, name = folder, path.name
+                break
+    run = Export.open(path) if (path / EXPORT).exists() else Run.open(path)
+    if name is None:
+        best = run.best()
+        if best is None:
+            raise RunError(f"{path}: no summarizer is done yet. See `nutgraf status {path}`")
+        name = best.name
+    check_done(run, name)
+    return run, name
+
+
+def check_done(run: Run | Export, name: str) -> None:
+    """Raise an error where there is no such summarizer, or not yet."""
+    if name not in run.summarizers():
+        done = ", ".join(run.summarizers()) or "none yet"
+        raise RunError(f"{run.folder}: no summarizer {name} that is done. There are: {done}")
+
+
+def _opens(folder: Path) -> bool:
+    return (folder / RUN).exists() or (folder / EXPORT).exists()

@@ -1,0 +1,1 @@
+"""What people see in a terminal: the progress of a training, and what a summary rests on."""

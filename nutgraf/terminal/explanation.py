@@ -1,0 +1,89 @@
+"""What a summary rests on, as people read it in a terminal.
+
+A word of the summary that is not in the text stands in brackets; a name or a number that is not has a question mark,
+too. Below: how sure the model is, what it looked at for its new words, what to check, and the next best summaries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from nutgraf.summarizing.summarizer import Summary, SummaryResult, Word
+from nutgraf.text.tokens import detokenize
+
+_NEW, _UNSUPPORTED, _SOFT = "yellow", "bold red", "dim"
+
+
+def explanation(found: SummaryResult) -> Text:
+    """Return the best summary with what it rests on, the others below; a blank text has an empty line."""
+    if not found.summaries:
+        return Text()
+    best, *others = found.summaries
+    rows = [marked(best), *(_row(*row) for row in _rows(best, found.source)), *map(_other, others)]
+    return Text("\n").join(rows)
+
+
+def alternatives(found: SummaryResult) -> Text:
+    """Return the best summary and, indented, the next best ones, without explanations."""
+    return Text("\n  ").join(Text(summary.text) for summary in found.summaries)
+
+
+def marked(summary: Summary) -> Text:
+    """Return a summary with its new words marked."""
+    forms = [word.text for word in summary.words]
+    longer = len(summary.text) - len(detokenize(forms))  # by the capital at the start: that of "ß" is "SS"
+    line, start = Text(), 0
+    for place, word in enumerate(summary.words, 1):
+        end = len(detokenize(forms[:place])) + longer  # one word more changes nothing before it
+        blank = " " if summary.text[start] == " " else ""
+        line.append(blank)
+        line.append(*_mark(summary.text[start + len(blank) : end], word))
+        start = end
+    return line
+
+
+def is_new(word: Word) -> bool:
+    """Whether a word is the model's own; marks of punctuation are nobody's."""
+    return not word.copied and any(character.isalnum() for character in word.text)
+
+
+def _mark(piece: str, word: Word) -> tuple[str, str]:
+    if word.unsupported:
+        return f"[{piece}?]", _UNSUPPORTED
+    return (f"[{piece}]", _NEW) if is_new(word) else (piece, "")
+
+
+def _rows(summary: Summary, source: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
+    if summary.probability is not None:
+        yield "probability", f"{summary.probability:.0%} a word", ""
+    if new := [_new(word, source) for word in summary.words if is_new(word)]:
+        yield "new", ", ".join(new), ""
+    for reason in _reasons(summary):
+        yield "unsupported", reason, _UNSUPPORTED
+
+
+def _new(word: Word, source: tuple[str, ...]) -> str:
+    looked = "" if word.source is None else f'looking at "{source[word.source]}"'
+    sure = "" if word.probability is None else f"{word.probability:.0%}"
+    about = ", ".join(filter(None, (looked, sure)))
+    return f"{word.text} ({about})" if about else word.text
+
+
+def _reasons(summary: Summary) -> list[str]:
+    return [
+        f"{word.text}: a {'number' if any(map(str.isdigit, word.text)) else 'name'} that is not in the text"
+        for word in summary.words
+        if word.unsupported
+    ]
+
+
+def _row(name: str, told: str, style: str) -> Text:
+    return Text.assemble((f"  {name:<13}", _SOFT), (told, style))
+
+
+def _other(summary: Summary) -> Text:
+    sure = [] if summary.probability is None else [f"{summary.probability:.0%} a word"]
+    notes = "; ".join([*sure, *_reasons(summary)])
+    return Text.assemble(("  or           ", _SOFT), marked(summary), (f" ({notes})" if notes else "", _SOFT))

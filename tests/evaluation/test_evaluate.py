@@ -1,0 +1,80 @@
+"""Scores of a whole run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from threading import Thread
+
+from nutgraf.evaluation.evaluate import LEADS, evaluate_run
+from nutgraf.hardware import Hardware
+from nutgraf.run.evaluations import Evaluation, evaluations
+from nutgraf.run.folder import Choice, Run
+from nutgraf.run.inputs import as_files
+from nutgraf.summarizing.summarizer import Summarizer
+from tests.tiny import Corpus
+
+CPU = Hardware.of("cpu", 1)
+PERFECT = "profit won't rise by 12.5 % , chief says ."  # eight words that a perfect summary repeats
+
+
+def test_a_perfect_summary_scores_100_however_words_are_split_and_digits_mapped(copied: Run, tmp_path: Path) -> None:
+    pairs = tmp_path / "dev.2019.tsv"
+    pairs.write_text(f"{PERFECT}\t{PERFECT}\n")
+    for digits in ("keep", "N"):
+        recipe = copied.folder / "recipe.toml"
+        recipe.write_text(recipe.read_text().replace('digits = "keep"', f'digits = "{digits}"'))
+        lead = evaluate_run(Run.open(copied.folder), str(pairs), CPU, ["mu1-0"]).rows[len(LEADS) - 1]
+        assert (lead.r1.mean, lead.rl.mean) == (100, 100)
+    assert (copied.folder / "evaluation" / "dev.2019.json").exists()
+
+
+def test_a_smaller_evaluation_never_replaces_a_fuller_one(copied: Run, corpus: Corpus, tmp_path: Path) -> None:
+    whole = evaluate_run(copied, corpus.pairs, CPU)
+    assert [row.name for row in whole.rows] == [*LEADS, *copied.summarizers()]
+    # One model alone: its row is new, the others stay.
+    again = evaluate_run(copied, corpus.pairs, CPU, ["mu1-2"])
+    assert again == whole == evaluations(copied.folder)[0]
+    # The first pairs alone, or other pairs in a file of the same name, are an evaluation of their own.
+    few = evaluate_run(copied, corpus.pairs, CPU, ["mu1-2"], limit=3)
+    (tmp_path / "pairs.tsv").write_text("A text that is other than those.\tOther text\n")
+    other = evaluate_run(copied, str(tmp_path / "pairs.tsv"), CPU, ["mu1-2"])
+    assert [few.name, other.name] == ["pairs-first-3", f"pairs-{other.source.digest[:8]}"]
+    assert {found.name for found in evaluations(copied.folder)} == {"pairs", few.name, other.name}
+    assert Evaluation.load(whole.path) == whole
+
+
+def test_rows_of_models_that_have_changed_do_not_stay(copied: Run, corpus: Corpus) -> None:
+    evaluate_run(copied, corpus.pairs, CPU, ["mu1-0", "mu1-2"])
+    path = copied.step_folder("mu1-0") / "manifest.json"
+    path.write_text(path.read_text().replace('"sha256": "', '"sha256": "0', 1))  # as if it had been trained again
+    again = evaluate_run(copied, corpus.pairs, CPU, ["mu1-2"])
+    assert [row.name for row in again.rows] == [*LEADS, "mu1-2"]
+
+
+def test_the_best_is_the_best_by_evaluation_or_else_the_last_one(copied: Run, corpus: Corpus) -> None:
+    best = copied.best()
+    assert best is not None
+    assert (best.name, best.reason) == ("all-2", "the last one trained; it is not evaluated yet")
+    found = evaluate_run(copied, corpus.pairs, CPU, ["mu1-2"])
+    assert copied.best() == best  # all-2 has no score to compare
+    found = evaluate_run(copied, corpus.pairs, CPU)
+    row = max((row for row in found.rows if row.name not in LEADS), key=lambda row: row.rl.mean)
+    best = copied.best()
+    assert best is not None
+    assert best.name == row.name
+    assert best.reason == f"the highest ROUGE-L, {row.rl.mean:.2f}, on the 20 pairs of pairs"
+    assert Summarizer.load(copied.folder).name == row.name
+    found.path.write_text("{")  # damaged: as if it were not there
+    assert copied.best() == Choice("all-2", "the last one trained; it is not evaluated yet")
+
+
+def test_a_pipe_can_be_read_more_than_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = Thread(target=(tmp_path / "pipe").write_text, args=("a line\n",))
+    writer.start()
+    with as_files(str(tmp_path / "pipe"), None, str(tmp_path / "file")) as (copy, nothing, file):
+        assert copy is not None
+        assert [Path(copy).read_text() for _ in range(2)] == ["a line\n"] * 2
+        assert (nothing, file) == (None, str(tmp_path / "file"))
+    writer.join()

@@ -1,0 +1,142 @@
+"""The training loop: what a batch holds, and that a killed run ends with the same weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from nutgraf.errors import InputError, NutgrafError
+from nutgraf.learning import loop as training
+from nutgraf.learning.loop import Batches, Fit, fit
+from nutgraf.learning.search import Beam, beam
+from nutgraf.models.decoding import ConvDecoder
+from nutgraf.models.learn import learn
+from nutgraf.models.seq2seq import Seq2seq
+from nutgraf.models.storage import load, save
+from nutgraf.progress import Progress, ignore
+from nutgraf.recipe import Training
+from nutgraf.text.corpus import Corpus
+from tests.toys import toy_model
+
+
+def test_batches_cover_an_epoch_once_and_depend_on_the_step_alone() -> None:
+    batches = Batches(np.arange(100), 10, "k")
+    epoch = [batches(step) for step in range(10)]
+    assert sorted(np.concatenate(epoch).tolist()) == list(range(100))
+    again = Batches(np.arange(100), 10, "k")
+    assert again(13).tolist() == batches(13).tolist()
+    assert again(3).tolist() == epoch[3].tolist()
+    assert Batches(np.arange(100), 10, "other")(3).tolist() != epoch[3].tolist()
+
+
+def test_batches_hold_sentences_of_like_length() -> None:
+    lengths = np.random.default_rng(0).integers(1, 50, 1000)
+    batches = Batches(lengths, 10, "k")
+    spreads = [int(np.ptp(lengths[batches(step)])) for step in range(100)]
+    assert np.mean(spreads) < 3
+
+
+def test_learning_rate_rises_and_falls() -> None:
+    settings = Fit(steps=110, learning_rate=1.0, clip=1.0, warmup=10, decay=True)
+    assert [settings.rate(s) for s in (0, 9, 10, 60, 110)] == pytest.approx([0.1, 1.0, 1.0, 0.55, 0.1])
+
+
+def test_early_stopping_ends_with_the_best_weights() -> None:
+    module = nn.Linear(1, 1, bias=False)
+    values = iter([3.0, 2.0, 4.0, 5.0, 1.0])
+    kept: list[float] = []
+
+    def validate() -> float:
+        kept.append(float(module.weight.detach()))
+        return next(values)
+
+    settings = Fit(steps=100, learning_rate=0.1, clip=1.0, validate_every=1, patience=2)
+    history = fit(
+        module, lambda _: module.weight.sum(), Batches(np.arange(4), 2, "k"), settings, "k", None, ignore, validate
+    )
+    assert [point.held_out for point in history] == [3.0, 2.0, 4.0, 5.0]
+    assert float(module.weight.detach()) == kept[1]
+
+
+class KilledError(Exception):
+    pass
+
+
+def pairs() -> tuple[Corpus, Corpus]:
+    """Copy the words of a sentence that are above 5, in order."""
+    rng = np.random.default_rng(0)
+    sources = [rng.integers(3, 9, rng.integers(3, 8)).astype(np.int32) for _ in range(300)]
+    return Corpus.of(sources), Corpus.of([s[s > 5] for s in sources])
+
+
+def trained(folder: Path | None, die_at: int = 0, patience: int = 0) -> Seq2seq:
+    model = toy_model(copy=True, dropout=0.2)
+    settings = Training(
+        batch=16, learning_rate=5e-3, clip=1.0, shortlist=4, validate_every=10, patience=patience, held_out=20
+    )
+
+    def report(progress: Progress) -> None:
+        if progress.done == die_at:
+            raise KilledError
+
+    learn(model, *pairs(), settings, 40, "key", folder, report)
+    return model
+
+
+@pytest.mark.parametrize("die_at", [7, 20, 33])
+@pytest.mark.parametrize("patience", [0, 1])
+def test_a_killed_run_goes_on_to_the_same_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, die_at: int, patience: int
+) -> None:
+    monkeypatch.setattr(training, "CHECKPOINT_SECONDS", -1.0)
+    undisturbed = trained(None, patience=patience).state_dict()
+    with pytest.raises(KilledError):
+        trained(tmp_path, die_at, patience)
+    resumed = trained(tmp_path, patience=patience).state_dict()
+    assert all(torch.equal(undisturbed[name], resumed[name]) for name in undisturbed)
+
+
+def test_a_damaged_checkpoint_is_as_good_as_none(tmp_path: Path) -> None:
+    (tmp_path / training.CHECKPOINT).write_bytes(b"\0" * 100)
+    undisturbed, resumed = trained(None).state_dict(), trained(tmp_path).state_dict()
+    assert all(torch.equal(undisturbed[name], resumed[name]) for name in undisturbed)
+
+
+def test_the_global_random_state_is_left_alone() -> None:
+    before = torch.random.get_rng_state()
+    trained(None)
+    assert torch.equal(before, torch.random.get_rng_state())
+
+
+def test_a_model_learns_to_copy_and_survives_its_files(tmp_path: Path) -> None:
+    sources, targets = pairs()
+    model = toy_model(copy=True)
+    settings = Training(batch=32, learning_rate=5e-3, clip=1.0, validate_every=100, patience=0)
+    history = learn(model, sources, targets, settings, 200, "key", None, ignore)
+    assert history[-1].held_out is not None
+    assert history[-1].held_out < 0.5 * history[0].loss
+    save(model, tmp_path)
+    copy = load(tmp_path, torch.device("cpu"))
+    found, again = (beam(ConvDecoder(m), sources[:20], Beam(3, 1, 9, 0, 1.0, 8)) for m in (model, copy))
+    assert [h[0].words.tolist() for h in found] == [h[0].words.tolist() for h in again]
+
+
+def test_no_usable_pair_is_an_error() -> None:
+    empty = Corpus.of([[], []])
+    with pytest.raises(InputError, match="0 usable"):
+        learn(toy_model(True), empty, Corpus.of([[3], [4]]), Training(), 1, "k", None, ignore)
+
+
+def test_a_loss_that_is_no_number_is_an_error() -> None:
+    module = nn.Linear(1, 1)
+
+    def loss(_: NDArray[np.int64]) -> Tensor:
+        return module.weight.sum() * float("nan")
+
+    with pytest.raises(NutgrafError, match="learning rate"):
+        fit(module, loss, Batches(np.arange(4), 2, "k"), Fit(3, 0.1, 1.0), "k", None, ignore)

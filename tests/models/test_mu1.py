@@ -1,0 +1,143 @@
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from nutgraf import recipe
+from nutgraf.models import mu1 as moments
+from nutgraf.models.bow import Bags
+from nutgraf.models.mu1 import Moments, Mu1, batch_loss, distinct
+from nutgraf.text.corpus import Corpus
+from nutgraf.text.lexicon import UNK, Ids, Vocab
+
+VOCAB = Vocab(np.array([0, 1, 2, 5, 6, 7, 8], dtype=np.int32), lexicon_size=12)
+VECTORS = np.random.default_rng(0).normal(size=(7, 4)).astype(np.float32)
+
+
+def ids(*words: int) -> Ids:
+    return np.array(words, dtype=np.int32)
+
+
+def scored(**probability: float) -> Mu1:
+    """A model whose probabilities are these, whatever the text: by word, and `unk`."""
+    module = Moments(VECTORS, 4, torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        module.bias.fill_(-20)
+        for name, value in probability.items():
+            local = UNK if name == "unk" else int(VOCAB.local(ids(int(name[1:])))[0])
+            module.bias[local] = math.log(value / (1 - value))
+    return Mu1(module.eval(), VOCAB, eta=0.3, words=3)
+
+
+def bce(predicted: float, target: float) -> float:
+    return -(target * math.log(predicted) + (1 - target) * math.log(1 - predicted))
+
+
+def test_loss_of_a_batch_of_two_by_hand() -> None:
+    # Texts {3, 4} and {3}: hat mu_F is 1 and 1/2.
+    words, f = torch.tensor([3, 4, 3]), torch.tensor([0.2, 0.6, 0.4])
+    ratios = torch.tensor([1.0, 1, 1, 0.5, 0.1])
+    # Predicted moments (0.2 + 0.4) / 2 and 0.6 / 2; targets 1 * 0.5 and 1/2 * 0.1.
+    loss = batch_loss(f, words, 2, ratios)
+    assert loss.item() == pytest.approx(bce(0.3, 0.5) + bce(0.3, 0.05), rel=1e-5)
+
+
+def test_target_is_at_most_one() -> None:
+    # Both texts have the word, and summaries have it twice as often: hat mu_S would be 2.
+    loss = batch_loss(torch.tensor([0.5, 0.7]), torch.tensor([3, 3]), 2, torch.full((4,), 2.0))
+    assert loss.item() == pytest.approx(-math.log(0.6), rel=1e-5)
+
+
+def test_certain_words_give_a_finite_loss_and_gradient() -> None:
+    f = torch.tensor([1.0, 0.0], requires_grad=True)
+    loss = batch_loss(f, torch.tensor([3, 4]), 1, torch.full((5,), 0.5))
+    loss.backward()  # type: ignore[no-untyped-call]
+    assert torch.isfinite(loss)
+    assert f.grad is not None
+    assert torch.isfinite(f.grad).all()
+    assert f.grad[0] > 0 > f.grad[1]  # the probability that is too high falls, the other rises
+
+
+def test_a_word_counts_once_a_text() -> None:
+    rows, words = distinct(torch.tensor([[3, 3, 2, 1, 0], [2, 4, 3, 2, 1]]), size=7)
+    assert list(zip(rows.tolist(), words.tolist(), strict=True)) == [(0, 2), (0, 3), (1, 2), (1, 3), (1, 4)]
+
+
+def test_probability_depends_on_the_text_and_has_a_gradient() -> None:
+    module = Moments(VECTORS, 4, torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        module.weight.normal_(generator=torch.Generator().manual_seed(2))
+    bags = Bags.of([ids(3, 4), ids(3, 5), ids(6)])
+    f = module(bags, torch.tensor([0, 1]), torch.tensor([3, 3]))
+    assert f[0] != f[1]
+    f.sum().backward()
+    for parameter in (module.encoder.linear.weight, module.weight, module.bias):
+        assert parameter.grad is not None
+        assert parameter.grad.abs().sum() > 0
+    assert module.bias.grad is not None
+    assert module.bias.grad.nonzero().tolist() == [[3]]
+
+
+def test_words_at_or_above_eta_are_kept_in_order() -> None:
+    model = scored(w5=0.4, w6=0.2, w7=0.9, w8=0.35)
+    assert model([ids(8, 6, 7, 5)])[0].tolist() == [8, 7, 5]
+    assert model.with_eta(0.1)([ids(8, 6, 7, 5)])[0].tolist() == [8, 6, 7]  # N = 3
+    assert model.with_eta(0.1, 4)([ids(8, 6, 7, 5)])[0].tolist() == [8, 6, 7, 5]
+    assert model.with_eta(0.5)([ids(8, 6, 7, 5)])[0].tolist() == [7]
+
+
+def test_a_word_is_kept_once() -> None:
+    assert scored(w5=0.4, w7=0.9)([ids(7, 5, 7, 7, 5)])[0].tolist() == [7, 5]
+
+
+def test_words_outside_the_vocabulary_share_the_probability_of_unk() -> None:
+    text = ids(9, 5, 11, 1_000_000)
+    assert scored(w5=0.4, unk=0.6)([text])[0].tolist() == [9, 5, 11]
+    assert scored(w5=0.4, unk=0.2)([text])[0].tolist() == [5]
+
+
+def test_empty_and_unknown_sentences() -> None:
+    outputs = scored(unk=0.1)([ids(), ids(9, 10), ids(2)])
+    assert [output.tolist() for output in outputs] == [[], [], []]
+    assert all(output.dtype == np.int32 for output in outputs)
+    assert scored()([]) == []
+
+
+def corpora() -> tuple[Corpus, Corpus]:
+    rng = np.random.default_rng(1)
+    texts = [rng.permutation([5, 6, 7, 8])[:3] for _ in range(200)]  # each word is in 3 of 4 texts
+    summaries = [ids(*([5] if i % 4 else []), *([6] if i % 4 == 0 else []), 9) for i in range(200)]
+    return Corpus.of(texts), Corpus.of(summaries)
+
+
+def test_training_matches_the_moments() -> None:
+    texts, summaries = corpora()
+    settings = recipe.Mu1(eta="auto", width=4, steps=150, batch=50, learning_rate=0.02)
+    model = moments.train(texts, summaries, VOCAB, VECTORS, settings, "key", None)
+    f = np.concatenate(model.probabilities(list(texts)))
+    means = [f[texts.tokens == word].mean() for word in (5, 6, 7, 8)]
+    # mu_S / mu_F: 3/4 by 3/4, 1/4 by 3/4, 0, 0
+    np.testing.assert_allclose(means, [1, 1 / 3, 0, 0], atol=0.06)
+    assert model.eta == 0.3  # the paper's, until one is chosen
+
+
+def test_training_is_a_function_of_the_key() -> None:
+    settings = recipe.Mu1(width=4, steps=3, batch=8)
+    first, again, other = (moments.train(*corpora(), VOCAB, VECTORS, settings, key, None) for key in "aab")
+    assert torch.equal(first.module.weight, again.module.weight)
+    assert not torch.equal(first.module.encoder.linear.weight, other.module.encoder.linear.weight)
+
+
+def test_saved_and_loaded_it_is_the_same(tmp_path: Path) -> None:
+    settings = recipe.Mu1(eta=0.17, words=5, width=4, steps=3, batch=8)
+    model = moments.train(*corpora(), VOCAB, VECTORS, settings, "key", None)
+    model.save(tmp_path)
+    loaded = Mu1.load(tmp_path)
+    assert (loaded.eta, loaded.words) == (0.17, 5)
+    np.testing.assert_array_equal(loaded.vocab.ids, VOCAB.ids)
+    assert len(loaded.vocab.table) == 12
+    sentences = [ids(5, 6, 9, 7), ids(8, 100)]
+    for before, after in zip(model.probabilities(sentences), loaded.probabilities(sentences), strict=True):
+        np.testing.assert_array_equal(before, after)

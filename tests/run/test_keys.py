@@ -1,0 +1,104 @@
+"""A step is redone where, and only where, something that it uses has changed."""
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+
+from nutgraf import recipe
+from nutgraf.run.folder import Run
+from nutgraf.run.inputs import Inputs, Source
+
+INPUTS = Inputs(Source("t.txt", 10, 200, "aa"), Source("s.txt", 10, 80, "bb"))
+# Validation pairs are used by thresholds that are "auto", and a warm start uses all steps and rates.
+RECIPE = recipe.override(recipe.Recipe(), ["plan.iterations=4", "plan.warm_start=true", "mu1.eta=auto"])
+
+
+def keys(changed: recipe.Recipe = RECIPE, inputs: Inputs = INPUTS) -> dict[str, str]:
+    run = Run(Path("nowhere"), changed, inputs)
+    return run.keys(run.plan())
+
+
+def first_changed(setting: str) -> set[str]:
+    """The steps that a setting changes, without those that change because of what they need."""
+    changed = recipe.override(RECIPE, [setting])
+    before, after = keys(), keys(changed)
+    differing = {name for name in before if before[name] != after[name]}
+    steps = Run(Path("nowhere"), RECIPE, INPUTS).plan()
+    return {step.name for step in steps if step.name in differing and not differing & set(step.needs)}
+
+
+PAIRS_0 = {"mu1-0.pairs", "dbae-0.pairs", "pr-thr-0.pairs"}
+PAIRS_1 = {"mu1-1.pairs", "dbae-1.pairs", "pr-thr-1.pairs"}
+
+
+@pytest.mark.parametrize(
+    ("setting", "steps"),
+    [
+        ("text.max_text_words=70", {"text"}),
+        ("text.joint_vocabulary=900", {"embeddings"}),
+        ("text.texts_vocabulary=900", {"embeddings", "embeddings-F"}),
+        ("embeddings.max_sentences=900", {"embeddings"}),
+        ("embeddings.epochs=9", {"embeddings"}),
+        ("embeddings.procrustes_width=9", {"embeddings-F", "embeddings-S"}),
+        ("embeddings.window=9", {"embeddings", "embeddings-F", "embeddings-S"}),
+        ("pr_thr.vector_epochs=9", {"embeddings-F", "embeddings-S"}),
+        ("pr_thr.eta=0.5", {"pr-thr-0"}),
+        ("dbae.copy_bias=3.5", {"dbae-0"}),
+        ("mu1.steps=9", {"mu1-0"}),
+        ("seq2seq.width=32", {"all-1"}),
+        ("training.all_steps=9", {"all-2"}),
+        ("training.expander_steps=9", {"all-1"}),
+        ("training.summarizer_steps=9", {"mu1-2", "dbae-2", "pr-thr-2"}),
+        ("training.finetune_steps=9", {"mu1-1", "dbae-1", "pr-thr-1"}),
+        ("training.min_coverage=0.5", {"mu1-2", "dbae-2", "pr-thr-2"}),
+        ("generation.sentences_per_chain=9", PAIRS_0),
+        ("generation.top_k=9", PAIRS_1),
+        ("generation.max_text_words=50", PAIRS_1),
+        ("generation.max_summary_words=9", {"mu1-2.pairs", "dbae-2.pairs", "pr-thr-2.pairs"}),
+        ("decoding.beam=3", set()),
+    ],
+)
+def test_a_setting_changes_the_steps_that_use_it(setting: str, steps: set[str]) -> None:
+    assert first_changed(setting) == steps
+
+
+def test_the_seed_changes_every_step() -> None:
+    before, after = keys(), keys(replace(RECIPE, seed=7))
+    assert not set(before.values()) & set(after.values())
+
+
+def test_every_setting_that_makes_a_model_is_part_of_a_key() -> None:
+    for section in fields(RECIPE):
+        if section.name in ("seed", "decoding", "plan"):
+            continue
+        for field in fields(getattr(RECIPE, section.name)):
+            name = f"{section.name}.{field.name}"
+            assert first_changed(f"{name}={_other(getattr(getattr(RECIPE, section.name), field.name), name)}"), name
+
+
+def _other(value: object, name: str) -> object:
+    """Return another value that is allowed."""
+    texts = {"text.digits": "N", "pr_thr.init": "shared", "dbae.weights": "max", "mu1.eta": "0.5"}
+    if name in texts:
+        return texts[name]
+    if isinstance(value, bool):
+        return str(not value).lower()
+    if name.endswith(("output_words", "repeat_top_words")):
+        return 20  # below ten would be too few
+    small = {"dbae.noise": 0.4, "seq2seq.dropout": 0.2, "training.min_coverage": 0.5, "seq2seq.kernel": 5}
+    small |= {"pr_thr.eta": 0.5}
+    assert isinstance(value, int | float)
+    return small.get(name, value + 1 if value < 20 or name.endswith(("batch", "chunk")) else value + 10)
+
+
+def test_more_iterations_change_no_key_that_was_there() -> None:
+    before, after = keys(), keys(recipe.override(RECIPE, ["plan.iterations=6"]))
+    assert {name: after[name] for name in before} == before
+    assert len(after) > len(before)
+
+
+def test_validation_pairs_matter_where_a_threshold_is_chosen_on_them() -> None:
+    valid = replace(INPUTS, valid=Source("v.tsv", 5, 100, "cc"))
+    before, after = keys(), keys(inputs=valid)
+    assert {name for name in before if before[name] != after[name] and name.endswith("-0")} == {"mu1-0"}

@@ -1,0 +1,63 @@
+import pytest
+
+from nutgraf.run.names import ModelName, is_pairs, latest, lead_words, summarizers
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("mu1-0", ModelName("mu1")),
+        ("pr-thr-3", ModelName("pr-thr", 3)),
+        ("all-12", ModelName("all", 12)),
+        ("all-2+10000", ModelName("all", 2, 10_000)),
+        ("seq2seq", ModelName("seq2seq")),
+    ],
+)
+def test_names_are_read_and_written_alike(text: str, name: ModelName) -> None:
+    assert ModelName.parse(text) == name
+    assert str(name) == text
+    assert ModelName.of_pairs(name.pairs) == name
+    assert is_pairs(name.pairs)
+    assert not is_pairs(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "mu1", "mu1-", "mu2-0", "mu1-2+", "mu1-x", "text", "mu1-1.pairs", "Lead-8", "all-2 "]
+)
+def test_what_is_no_name_is_none(text: str) -> None:
+    assert ModelName.find(text) is None
+    with pytest.raises(ValueError, match="not the name of a model"):
+        ModelName.parse(text)
+
+
+def test_what_a_name_says_of_its_model() -> None:
+    kinds = {name: ModelName.parse(name) for name in ("mu1-0", "mu1-1", "mu1-2", "all-2+8", "seq2seq")}
+    assert [name for name, found in kinds.items() if found.initial] == ["mu1-0"]
+    assert [name for name, found in kinds.items() if found.expands] == ["mu1-1"]
+    assert [name for name, found in kinds.items() if found.supervised] == ["seq2seq"]
+    assert [name for name, found in kinds.items() if not found.unsupervised] == ["all-2+8", "seq2seq"]
+    assert str(kinds["mu1-2"].at(4)) == "mu1-4"
+
+
+def test_lead_is_a_baseline_and_no_model() -> None:
+    assert [lead_words(name) for name in ("Lead-8", "Lead-12", "lead-8", "mu1-0")] == [8, 12, None, None]
+
+
+def test_rows_are_in_the_order_of_the_papers_tables() -> None:
+    mixed = ["seq2seq", "all-2+100", "all-4", "mu1-0", "text", "mu1-1", "mu1-2.pairs", "all-2", "dbae-2", "pr-thr-0"]
+    assert summarizers(mixed) == ["pr-thr-0", "mu1-0", "dbae-2", "all-2", "all-4", "all-2+100", "seq2seq"]
+
+
+@pytest.mark.parametrize(
+    ("done", "expected"),
+    [
+        (["mu1-0", "all-2", "mu1-4"], "all-2"),
+        (["mu1-2", "dbae-2", "pr-thr-2"], "mu1-2"),
+        (["mu1-2", "dbae-4"], "dbae-4"),
+        (["pr-thr-0", "dbae-0"], "dbae-0"),
+        (["seq2seq", "mu1-2+10"], None),
+        ([], None),
+    ],
+)
+def test_the_latest(done: list[str], expected: str | None) -> None:
+    assert latest(done) == expected

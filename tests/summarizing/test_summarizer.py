@@ -1,0 +1,243 @@
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nutgraf import recipe as recipes
+from nutgraf.errors import InputError, RunError
+from nutgraf.progress import Report
+from nutgraf.recipe import Decoding
+from nutgraf.run.folder import Run
+from nutgraf.summarizing.backends import Initial, Searched
+from nutgraf.summarizing.language import usual_length
+from nutgraf.summarizing.summarizer import Summarizer
+from nutgraf.text.casing import Casing
+from nutgraf.text.corpus import Corpus as Words
+from nutgraf.text.lexicon import SPECIALS, UNK, Ids, Lexicon
+from nutgraf.text.reading import read_pairs
+from tests.tiny import Corpus
+
+LEXICON = Lexicon([*SPECIALS, "ford", "'s", "profit", "misses", "the", "in", "u.s.", "up"])
+
+
+def fake(*outputs: Sequence[int], casing: Casing | None = None) -> Summarizer:
+    """A summarizer that gives these ids, whatever it reads."""
+
+    def apply(sentences: Sequence[Ids]) -> list[Ids]:
+        return [np.array(words, dtype=np.int32) for words in outputs[: len(sentences)]]
+
+    return Summarizer("fake", Initial(apply), LEXICON, recipes.Text(), recipes.Decoding(max_words=5), casing)
+
+
+def test_words_take_their_case_from_inside_the_text() -> None:
+    text = "Profit of Ford was The profit in the U.S."
+    # "profit" stands inside the sentence in lower case, "Ford" with a capital.
+    assert fake([3, 4, 5, 6])([text]) == ["Ford's profit misses"]
+    assert fake([6, 8, 9])([text]) == ["Misses in U.S."]
+
+
+def test_other_words_are_written_as_the_corpora_write_them() -> None:
+    casing = Casing({"ford": "Ford", "misses": "misses"}, {"ford": "Ford", "u.s.": "U.S.", "the": "the"})
+    assert fake([6, 3, 9], casing=casing)(["nothing"]) == ["Misses Ford U.S."]
+    # "The" starts the sentence, but is no name; "Profit" is nowhere inside a sentence, so it stays as it stands.
+    assert fake([9, 7, 5], casing=casing)(["The nothing"]) == ["U.S. the profit"]
+    assert fake([9, 5], casing=casing)(["Profit nothing"]) == ["U.S. Profit"]
+
+
+def test_what_a_summary_rests_on() -> None:
+    casing = Casing({}, {"u.s.": "U.S.", "ford": "Ford"})
+    found = fake([5, 9, 3, 6], casing=casing).explain(["Ford said its profit fell"])[0]
+    assert found.source == ("Ford", "said", "its", "profit", "fell")
+    summary = found.summaries[0]
+    assert summary.text == "Profit U.S. Ford misses"
+    assert [word.text for word in summary.words] == ["profit", "U.S.", "Ford", "misses"]
+    assert [word.copied for word in summary.words] == [True, False, True, False]
+    assert [word.source for word in summary.words] == [3, None, 0, None]  # an initializer looks at nothing
+    assert [word.unsupported for word in summary.words] == [False, True, False, False]
+    assert summary.probability is None
+
+
+def test_a_seq2seq_models_explanations_agree_with_its_summaries(finished: Run, corpus: Corpus) -> None:
+    texts = [text for text, _ in read_pairs(corpus.pairs)][:5]
+    summarizer = Summarizer.load(finished.folder, "all-2")
+    explained = summarizer.explain([*texts, ""], n_best=3)
+    assert [one.summaries[0].text for one in explained[:-1]] == summarizer(texts)
+    assert explained[-1].summaries == ()
+    for one in explained[:-1]:
+        assert 1 <= len(one.summaries) <= 3
+        assert len({summary.text for summary in one.summaries}) == len(one.summaries)
+        for word in (word for summary in one.summaries for word in summary.words):
+            assert word.source is not None
+            assert word.probability is not None
+            assert 0 < word.probability <= 1
+            if word.copied:
+                assert one.source[word.source].lower() == word.text.lower()
+    with pytest.raises(InputError, match="n_best"):
+        summarizer.explain(texts, n_best=0)
+
+
+def test_faithful_summaries_have_no_name_or_number_of_their_own(finished: Run, corpus: Corpus) -> None:
+    texts = [text for text, _ in read_pairs(corpus.pairs)]
+    summarizer = Summarizer.load(finished.folder, "all-2")
+    faithful = summarizer.explain(texts, faithful=True)
+    assert not [word for one in faithful for word in one.summaries[0].words if word.unsupported]
+    assert summarizer(texts, faithful=True) == [one.summaries[0].text for one in faithful]
+
+
+def test_initializers_are_faithful_too() -> None:
+    casing = Casing({}, {"u.s.": "U.S.", "ford": "Ford"})
+    summarizer = fake([5, 9, 3, 6], casing=casing)
+    assert summarizer(["Ford said its profit fell"], faithful=True) == ["Profit Ford misses"]
+    assert summarizer(["Sales rose"], faithful=True) == ["Profit misses"]
+    assert fake([9], casing=casing)(["Sales rose"], faithful=True) == [""]
+
+
+def test_a_number_whose_digits_were_mapped_is_unsupported() -> None:
+    for digit in "N#":
+        lexicon, text = Lexicon([*SPECIALS, digit * 2]), recipes.Text(digits=digit)
+        model = Initial(lambda s: [np.array([3], np.int32) for _ in s])
+        summarizer = Summarizer("x", model, lexicon, text, recipes.Decoding())
+        copied, new = (one.summaries[0].words[0] for one in summarizer.explain(["rose 42", "rose 7"]))
+        assert (copied.text, copied.unsupported, new.unsupported) == ("42", False, True)
+
+
+def test_of_a_long_text_the_first_sentences_are_read() -> None:
+    text = recipes.Text(max_text_words=6)
+    summarizer = Summarizer("x", Initial(lambda s: [s[0]]), Lexicon(SPECIALS), text, recipes.Decoding())
+    assert summarizer(["One two. Three four. Five six."]) == ["One two. Three four."]
+    assert summarizer(["One two three four five six seven eight. Nine."]) == ["One two three four five six"]
+
+
+def test_the_first_letter_is_a_capital_unless_the_word_has_its_own() -> None:
+    assert fake([6])(["nothing"]) == ["Misses"]
+    lexicon = Lexicon([*SPECIALS, "iphone"])
+    summarizer = Summarizer("x", Initial(lambda s: [s[0]]), lexicon, recipes.Text(), recipes.Decoding())
+    assert summarizer(["iPhone"]) == ["iPhone"]
+
+
+def test_digits_that_were_mapped_come_back_from_the_text() -> None:
+    lexicon = Lexicon([*SPECIALS, "NN"])
+    summarizer = Summarizer("x", Initial(lambda s: [s[0]]), lexicon, recipes.Text(digits="N"), recipes.Decoding())
+    assert summarizer.words(["42"]) == [["NN"]]
+    assert summarizer(["42"]) == ["42"]
+
+
+def test_no_unknown_word_is_ever_written() -> None:
+    assert fake([UNK, 3, UNK, 0, 1])(["Ford"]) == ["Ford"]
+
+
+def test_words_that_no_corpus_had_are_copied() -> None:
+    summarizer = Summarizer.lead(3, recipes.Text())
+    assert summarizer(["Zyxomma petiolatum dusk-flies again"]) == ["Zyxomma petiolatum dusk-flies"]
+    assert summarizer.words(["Zyxomma petiolatum dusk-flies"]) == [["zyxomma", "petiolatum", "dusk-flies"]]
+
+
+def test_blank_texts_have_empty_summaries_at_their_place() -> None:
+    assert fake([3], [6])(["a", "", "  ", "b"]) == ["Ford", "", "", "Misses"]
+    assert fake()([]) == []
+
+
+def test_the_longest_summary_holds_exactly() -> None:
+    summarizer = fake([3, 5, 6, 7, 8, 9, 10])
+    assert len(summarizer.words(["x"])[0]) == 5
+    assert len(summarizer.words(["x"], max_words=2)[0]) == 2
+    with pytest.raises(InputError, match="max_words 0"):
+        summarizer(["x"], max_words=0)
+    with pytest.raises(InputError, match="min_words 9"):
+        summarizer(["x"], min_words=9)
+    with pytest.raises(TypeError, match="list"):
+        summarizer("x")
+    with pytest.raises(TypeError, match="text 1: expected a string, not NoneType"):
+        summarizer(["x", None])  # type: ignore[list-item]
+
+
+def test_texts_are_cleaned_as_lines_of_a_file_are(finished: Run, corpus: Corpus) -> None:
+    text, summarizer = read_pairs(corpus.pairs)[0][0], Summarizer.load(finished.folder, "all-2")
+    dirty = text.replace("e", "\u00ade").replace(" ", "\n\u200b\x07")
+    assert summarizer([dirty]) == summarizer([text])
+    assert summarizer.explain([dirty]) == summarizer.explain([text])
+
+
+@pytest.mark.parametrize("name", ["pr-thr-0", "dbae-0", "mu1-0", "mu1-2", "all-2"])
+def test_every_summarizer_of_a_run_writes_strings(finished: Run, corpus: Corpus, name: str) -> None:
+    texts = [text for text, _ in read_pairs(corpus.pairs)]
+    summarizer = Summarizer.load(finished.folder, name)
+    outputs = summarizer(texts, max_words=6)
+    assert len(outputs) == len(texts)
+    assert all(len(output.split()) <= 6 for output in outputs)
+    assert not any("<" in output for output in outputs)
+    # One path: what is scored is what is written, but for case.
+    assert outputs == [summarizer([text], max_words=6)[0] for text in texts]
+
+
+class Marks(Searched):
+    """Says "ford 's profit 's misses 's ...", as long as it has to."""
+
+    longest = 40
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[int, int, int]] = []
+
+    def __call__(self, sentences: Sequence[Ids], decoding: Decoding, n_best: int, report: Report) -> list[list[Ids]]:
+        self.asked.append((len(sentences), decoding.min_words, decoding.max_words))
+        words = np.array([3, 4, 5, 4, 6, 4, 8, 4, 9, 4], dtype=np.int32)
+        return [[words[: decoding.min_words]] for _ in sentences]
+
+
+def test_words_are_counted_as_they_are_written() -> None:
+    model = Marks()
+    summarizer = Summarizer("marks", model, LEXICON, recipes.Text(), recipes.Decoding(min_words=1, max_words=9))
+    assert summarizer(["x", "y"], max_words=3, min_words=3) == ["Ford's profit's misses"] * 2
+    # "ford 's profit" are two words, with one word more still two, with two more three.
+    assert model.asked == [(2, 3, 3), (2, 4, 4), (2, 5, 5)]
+    model.asked.clear()
+    assert summarizer(["x"], max_words=3) == ["Ford"]  # nobody asked for more
+    assert summarizer(["x"]) == ["Ford"]
+    assert model.asked == [(1, 1, 3), (1, 1, 9)]
+
+
+def test_an_initializer_is_cut_where_the_words_as_written_end() -> None:
+    assert fake([3, 4, 5, 4, 6, 8])(["x"], max_words=2) == ["Ford's profit's"]
+
+
+def test_a_summary_has_at_least_the_words_asked_for(finished: Run, corpus: Corpus) -> None:
+    texts = [text for text, _ in read_pairs(corpus.pairs)]
+    summarizer = Summarizer.load(finished.folder, "mu1-2")
+    assert all(len(words) >= 7 for words in summarizer.words(texts, max_words=7, min_words=7))
+    counts = [len(summary.split()) for summary in summarizer(texts, max_words=7, min_words=7)]
+    assert max(counts) == 7
+    assert counts.count(7) >= 0.8 * len(counts)  # so small a model may have nothing to say but commas
+    with pytest.raises(InputError, match="255"):
+        summarizer(texts, max_words=500)
+
+
+def test_without_a_minimum_summaries_are_as_long_as_those_learned_from(finished: Run) -> None:
+    decoding = Decoding(min_words=0, max_words=6)
+    assert usual_length(decoding, Words.of([[3] * 4, [3] * 5, [3] * 5])).min_words == 5  # 14 / 3, rounded
+    assert usual_length(decoding, Words.of([[3] * 9])).min_words == 6
+    assert usual_length(replace(decoding, min_words=2), Words.of([[3] * 9])).min_words == 2
+    summarizer = Summarizer.load(finished.folder, "mu1-2")
+    summarizer.decoding = replace(summarizer.decoding, min_words=5)
+    assert len(summarizer.words(["Ford profit misses estimates again on Tuesday"])[0]) >= 5
+    assert len(summarizer.words(["Profit misses"], min_words=5)[0]) >= 5
+    assert summarizer.words(["Profit misses"]) == summarizer.words(["Profit misses"], min_words=1)
+
+
+def test_the_best_is_loaded_where_none_is_named(finished: Run) -> None:
+    assert Summarizer.load(finished.folder).name == "all-2"
+    assert Summarizer.load(f"{finished.folder}/mu1-2").name == "mu1-2"
+    assert Summarizer.load(f"{finished.folder}/steps/dbae-0").name == "dbae-0"
+
+
+def test_what_is_not_there_is_named(finished: Run, copied: Run, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"mu1-4.*There are: pr-thr-0"):
+        Summarizer.load(finished.folder, "mu1-4")
+    with pytest.raises(RunError, match="mu1-1"):
+        Summarizer.load(finished.folder, "mu1-1")  # an expander
+    with pytest.raises(RunError, match="does not exist"):
+        Summarizer.load(tmp_path / "none")
+    (copied.step_folder("all-2") / "model.safetensors").write_bytes(b"x")
+    with pytest.raises(RunError, match=r"model\.safetensors: damaged.*redoes the step all-2"):
+        Summarizer.load(copied.folder)

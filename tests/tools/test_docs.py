@@ -1,0 +1,74 @@
+"""docs/ says what the source says: generated files are made anew and compared; links and names are looked up."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree as Tree
+
+import pytest
+
+import nutgraf
+from nutgraf import recipe
+from nutgraf.run.plan import make_plan
+from tools.docs import generated
+from tools.docs.figure import drawn
+from tools.docs.source import Module
+
+ROOT = Path(nutgraf.__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = [*DOCS.rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+
+
+@pytest.mark.parametrize("name", ["reference.md", "plan-paper.svg", "plan-cpu.svg"])
+def test_the_generated_files_are_fresh(name: str) -> None:
+    assert (DOCS / name).read_text("utf-8") == generated()[name], "stale: `make docs` writes it anew"
+
+
+def test_every_recipe_key_has_a_meaning() -> None:
+    sections = {one.name: one for one in Module("recipe.py").classes()}
+    stages = [sections[field.type] for field in sections["Recipe"].fields if field.type in sections]
+    assert len(stages) == 10
+    assert [f"{stage.name}.{field.name}" for stage in stages for field in stage.fields if not field.meaning] == []
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    page = generated()["reference.md"]
+    for name in nutgraf.__all__:
+        assert f"nutgraf.{name}" in page
+
+
+@pytest.mark.parametrize("warm", [False, True])
+def test_a_figure_has_every_step_and_every_line(warm: bool) -> None:
+    steps = make_plan(replace(recipe.load("paper").plan, iterations=4, warm=warm))
+    svg = Tree.fromstring(drawn(steps, "A plan"))
+    shown = [element.text or "" for element in svg.iter("{http://www.w3.org/2000/svg}text")]
+    chained = [step for step in steps if step.chain]
+    assert set(shown) >= {step.name for step in chained}
+    names = {step.name for step in chained}
+    heads = [element for element in svg.iter() if element.get("class") == "head"]
+    assert len(heads) == sum(max(1, len(names & set(step.needs))) for step in chained)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8")):
+        assert (page.parent / link).exists(), link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_every_command_and_option_in_the_docs_exists(page: Path) -> None:
+    reference = (DOCS / "reference.md").read_text("utf-8")
+    for line in re.findall(r"^ {4}(?:\S+=\S+ )?nutgraf .*", page.read_text("utf-8"), re.MULTILINE):
+        command = line.split("nutgraf ", 1)[1].split()[0]
+        section = reference.split(f"### nutgraf {command}\n", 1)[1].split("\n### ", 1)[0]
+        for option in re.findall(r" (--[a-z][a-z-]*)", line):
+            assert f"`{option}`" in section, f"nutgraf {command} {option}"
+
+
+def test_every_recipe_key_in_the_docs_exists() -> None:
+    reference = (DOCS / "reference.md").read_text("utf-8")
+    for page in PAGES:
+        for key in re.findall(r"--set ([a-z_0-9]+\.[a-z_0-9]+)=", page.read_text("utf-8")):
+            assert f"`{key}`" in reference, f"{page.name}: {key}"

@@ -1,0 +1,1 @@
+"""What makes the project, and is not shipped with it."""
