@@ -1,7 +1,7 @@
-"""The report of a run: run/report.html, one self-contained file to read and to show, without script or network.
+"""The report of a run: run/report.html, one self-contained file to read and to show, without scripts or network.
 
-It is written after the steps of a training and after every evaluation, and by `nutgraf report`. What it tells is read
-from the run folder (facts) and laid out (page; scores, corpora; charts). It runs no model and changes nothing else.
+It is written after the steps of a training and after every evaluation, and by `nutgraf report`. Its content is read
+from the run folder (facts), computed (scores, corpora, charts) and laid out (page, templates/). It runs no model.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from pathlib import Path
 
 from nutgraf.errors import RunError
 from nutgraf.files import write_atomically
-from nutgraf.report.page import page
+from nutgraf.report.page import render_page
 from nutgraf.run.events import Event, Listener, State
 from nutgraf.run.folder import Run
 
 REPORT = "report.html"
-PAUSE = 5.0  # seconds between reports while steps follow fast
+PAUSE = 5.0  # seconds between reports while short steps follow each other
 Warn = Callable[[str], None]
 
 
@@ -27,28 +27,28 @@ def write_report(run: Run, out: Path | None = None) -> Path:
     path = out or run.folder / REPORT
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     try:
-        write_atomically(path, page(run, written).encode())
+        write_atomically(path, render_page(run, written).encode())
     except OSError as error:
         raise RunError(f"{path}: the report cannot be written ({error}). Name another file with --out") from error
     return path
 
 
 def try_report(folder: Path, warn: Warn) -> None:
-    """Write the report of a run; whatever goes wrong is a warning, since nothing else depends on it."""
+    """Write the report of a run; a failure is only a warning, since nothing else depends on the report."""
     try:
         write_report(Run.open(folder))
     except Exception as error:
-        warn(f"{folder / REPORT}: not written ({type(error).__name__}: {error}). All else goes on")
+        warn(f"{folder / REPORT}: not written ({type(error).__name__}: {error}). Everything else continues")
 
 
 def reporting(folder: Path, listener: Listener, warn: Warn) -> Listener:
-    """Return a listener to a training that passes every event on, and writes the report when a step is done.
+    """Return a listener that passes every event on and writes the report when a step is done.
 
-    Where steps take less than a moment, not every one: but the last, though it was there before.
+    Short steps do not each get a report; the last step always does, even if it was done before.
     """
     written = -PAUSE
 
-    def heard(event: Event) -> None:
+    def handle(event: Event) -> None:
         nonlocal written
         listener(event)
         last = event.number == event.count and event.state in (State.DONE, State.KEPT)
@@ -56,4 +56,4 @@ def reporting(folder: Path, listener: Listener, warn: Warn) -> Listener:
             try_report(folder, warn)
             written = time.monotonic()
 
-    return heard
+    return handle

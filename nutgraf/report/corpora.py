@@ -1,4 +1,4 @@
-"""The artificial pairs of a run beside what is real: some of them to read, and how they are distributed."""
+"""The artificial pairs of a run next to real sentences: some of them to read, and histograms."""
 
 from __future__ import annotations
 
@@ -6,103 +6,80 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from nutgraf.report.blocks import card, legend, missing, said
-from nutgraf.report.charts import Axis, Series, axis, panel, stairs
-from nutgraf.report.facts import CHAINS, Facts, Pairs, spread
-from nutgraf.report.markup import Markup, joined, tag
+from nutgraf.report.charts import Axis, Charts, Panel, Series, make_axis, outline_bins
+from nutgraf.report.facts import Facts, Pairs, spread
+from nutgraf.run.names import CHAINS
 from nutgraf.run.plan import Kind, Step
 
 SAMPLES = 3  # sentences whose artificial counterparts are shown
 _BINS = 25  # at most, in a histogram of lengths
-_NONE = "No artificial pairs yet: they come with the first models."
+
+Card = tuple[str, list[tuple[Step, str]]]  # a real sentence, and what each model wrote for it
+Values = Mapping[str, Sequence[float]]  # by chain; "real" for real sentences
 
 
-def samples(facts: Facts) -> Markup:
-    """Return what the models wrote for the first sentences of each corpus."""
-    titles = {1: "Full texts written for real summaries", 0: "Summaries written for real texts"}
-    parts = []
-    for odd, title in titles.items():
-        if steps := [step for step in facts.of_kind(Kind.PAIRS) if step.expands == bool(odd)]:
-            parts += [tag("h3", title), *_cards(facts, steps)]
-    return joined(parts) if parts else missing(_NONE)
+def samples(facts: Facts) -> list[tuple[bool, list[Card]]]:
+    """Return what expanders (True), then summarizers (False), wrote for the first sentences of each corpus."""
+    found = []
+    for expands in (True, False):
+        if steps := [step for step in facts.done_steps(Kind.PAIRS) if step.expands == expands]:
+            real, made = facts.real(steps[0]), [(step, facts.artificial(step)) for step in steps]
+            write, places = facts.codec.text, range(min(SAMPLES, *(len(corpus) for _, corpus in made)))
+            cards = [(write(real[i]), [(step, write(corpus[i])) for step, corpus in made]) for i in places]
+            found.append((expands, cards))
+    return found
 
 
-def _cards(facts: Facts, steps: Sequence[Step]) -> list[Markup]:
-    """Return a card a sentence: the chains side by side, one row an iteration."""
-    real, made = facts.real(steps[0]), [facts.artificial(step) for step in steps]
-    cards = []
-    for place in range(min(SAMPLES, *map(len, made))):
-        rows: dict[int, list[Markup]] = {}
-        for step, corpus in zip(steps, made, strict=True):
-            name = tag(f"b.{step.chain}", str(step.model))
-            cell = tag("div", name, said("p", facts.codec.text(corpus[place])))
-            rows.setdefault(step.iteration, []).append(cell)
-        cards.append(card(facts.codec.text(real[place]), (tag("div.columns", *cells) for cells in rows.values())))
-    return cards
-
-
-def distributions(facts: Facts) -> Markup:
+def distributions(facts: Facts) -> Charts | None:
     """Return histograms of the artificial pairs, a row an iteration, with those of real sentences behind them."""
-    steps = facts.of_kind(Kind.PAIRS)
+    steps = facts.done_steps(Kind.PAIRS)
     if not steps:
-        return missing(_NONE)
-    real = facts.evaluated()
-    seen = {step.chain for step in steps}
-    parts = [legend([*((chain, chain) for chain in CHAINS if chain in seen), ("real", "real")])]
+        return None
+    real = facts.real_pairs()
+    rows = []
     for iteration in sorted({step.iteration for step in steps}):
-        made = {step.chain: facts.sampled(step) for step in steps if step.iteration == iteration}
-        parts += _row(facts, iteration, made, real)
-    if not real.texts:
-        parts.append(missing("No real pairs to compare copying and positions with: they come with an evaluation."))
-    return joined(parts)
+        own = [step for step in steps if step.iteration == iteration]
+        heading = f"Iteration {iteration}: artificial {'texts' if own[0].expands else 'summaries'}"
+        rows.append((heading, _panels(facts, own, real)))
+    chains = {step.chain for step in steps}
+    legend = [*((chain, chain) for chain in CHAINS if chain in chains), ("real", "real")]
+    note = "No real pairs to compare copying and positions with: an evaluation provides them."
+    return Charts(legend, rows, note="" if real.texts else note)
 
 
-def _row(facts: Facts, iteration: int, made: Mapping[str, Pairs], real: Pairs) -> list[Markup]:
-    corpus = facts.prepared.texts if iteration % 2 else facts.prepared.summaries
-    lengths = {
-        chain: [len(words) for words in (pairs.texts if iteration % 2 else pairs.summaries)]
-        for chain, pairs in made.items()
-    }
-    copied = {chain: pairs.copied for chain, pairs in made.items()}
-    positions = {chain: pairs.positions for chain, pairs in made.items()}
+def _panels(facts: Facts, steps: Sequence[Step], real: Pairs) -> list[Panel]:
+    expands = steps[0].expands
+    corpus = facts.prepared.texts if expands else facts.prepared.summaries
+    made = {step.chain: facts.sample(step) for step in steps}
+    lengths = {"real": corpus.lengths[spread(len(corpus))].tolist()}
+    lengths |= {chain: [*map(len, found.texts if expands else found.summaries)] for chain, found in made.items()}
+    pairs = {"real": real, **made}
     return [
-        tag("h3", f"Iteration {iteration}: artificial {'texts' if iteration % 2 else 'summaries'}"),
-        tag(
-            "div.panels",
-            _lengths("Length in words", lengths, corpus.lengths[spread(len(corpus))].tolist()),
-            _shares("Share of words copied", copied, real.copied),
-            _shares("Where in the text they stand", positions, real.positions),
-        ),
+        _lengths(lengths),
+        _shares("Share of words copied", {name: found.copied for name, found in pairs.items()}),
+        _shares("Position of copied words in the text", {name: found.positions for name, found in pairs.items()}),
     ]
 
 
-def _lengths(title: str, made: Mapping[str, Sequence[float]], real: Sequence[float]) -> Markup:
-    longest = max(np.percentile(found, 99.5) for found in (real, *made.values()) if len(found))
-    width = int(longest) // _BINS + 1
-    edges = [float(width * number) for number in range(int(longest) // width + 2)]
-    series = _outlines(made, real, edges, "{:.1f} words")
-    ticks = axis([0.0, edges[-1]]).ticks
-    return panel(title, series, Axis(0, edges[-1], [tick for tick in ticks if tick <= edges[-1]]), _height(series))
+def _lengths(values: Values) -> Panel:
+    longest = int(max(np.percentile(found, 99.5) for found in values.values() if len(found)))
+    width = longest // _BINS + 1
+    edges = [float(width * number) for number in range(longest // width + 2)]
+    ticks = [tick for tick in make_axis([0.0, edges[-1]]).ticks if tick <= edges[-1]]
+    return _histogram("Length in words", values, Axis(0, edges[-1], ticks), edges, "{:.1f} words")
 
 
-def _shares(title: str, made: Mapping[str, Sequence[float]], real: Sequence[float]) -> Markup:
-    series = _outlines(made, real, [number / 10 for number in range(11)], "{:.0%}")
-    return panel(title, series, Axis(0, 1, (0, 0.5, 1), percent=True), _height(series))
+def _shares(title: str, values: Values) -> Panel:
+    return _histogram(title, values, Axis(0, 1, (0, 0.5, 1), percent=True), [n / 10 for n in range(11)], "{:.0%}")
 
 
-def _outlines(
-    made: Mapping[str, Sequence[float]], real: Sequence[float], edges: Sequence[float], mean: str
-) -> list[Series]:
-    """Return a histogram of each, the real one as an area behind the others; the last bin holds what is past it."""
+def _histogram(title: str, values: Values, x: Axis, edges: Sequence[float], mean: str) -> Panel:
+    """Return the histograms of all chains, the real one as an area behind them; the last bin holds all beyond it."""
     series = []
-    for name, found in {"real": real, **made}.items():
+    for name, found in values.items():
         if len(found):
             counts = np.histogram(np.clip(found, edges[0], edges[-1]), edges)[0]
-            title = f"{name}: mean {mean.format(np.mean(found))}"
-            points = stairs(edges, (counts / len(found)).tolist())
-            series.append(Series(title, name, points, area=name == "real"))
-    return series
-
-
-def _height(series: Sequence[Series]) -> Axis:
-    return axis([share for one in series for _, share in one.points], percent=True, zero=True)
+            points = outline_bins(edges, (counts / len(found)).tolist())
+            series.append(Series(f"{name}: mean {mean.format(np.mean(found))}", name, points, area=name == "real"))
+    shares = [share for one in series for _, share in one.points]
+    return Panel(title, series, x, make_axis(shares, percent=True, zero=True))

@@ -1,26 +1,27 @@
-"""What a report tells, read from a run folder in whatever state it is; nothing is written and no model is run.
+"""What a report shows, read from a run folder in whatever state it is; nothing is written and no model is run.
 
-Histograms are of a few thousand sentences, taken at even distances, so that a large run costs no more than a small one.
+Histograms use a few thousand sentences, evenly spaced, so that a large run costs no more than a small one.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
 from nutgraf.learning.loop import load_history
-from nutgraf.run import manifest
-from nutgraf.run.evaluations import Evaluation, evaluations
+from nutgraf.report.charts import Charts, Panel, Series, make_axis
+from nutgraf.run import evaluations, manifest
+from nutgraf.run.evaluations import Evaluation
 from nutgraf.run.folder import Run
 from nutgraf.run.manifest import Manifest
-from nutgraf.run.names import CHAINS as UNSUPERVISED
-from nutgraf.run.names import SUPERVISED
+from nutgraf.run.names import ModelName
 from nutgraf.run.pairs import ARTIFICIAL, share
-from nutgraf.run.plan import ALIGNED, TEXT, Kind, Step
+from nutgraf.run.plan import TEXT, Kind, Step
 from nutgraf.summarizing.codec import Codec
 from nutgraf.summarizing.language import casing_of
 from nutgraf.text.casing import Writer
@@ -28,17 +29,7 @@ from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import UNK, Ids
 from nutgraf.text.prepare import Prepared
 
-CHAINS = (*UNSUPERVISED, SUPERVISED)  # each is a class of the style sheet: one colour throughout the page
-SAMPLED = 2_000  # sentences that a histogram is of
-
-
-@dataclass(frozen=True)
-class Curve:
-    """How a model learned: the loss of training and of held-out pairs, by step."""
-
-    step: Step
-    loss: list[tuple[float, float]]
-    held_out: list[tuple[float, float]]
+SAMPLED = 2_000  # sentences in a histogram
 
 
 @dataclass(frozen=True)
@@ -49,26 +40,23 @@ class Pairs:
     summaries: Sequence[Ids]
 
     @cached_property
-    def _found(self) -> tuple[list[float], list[float]]:
-        """For each summary the share of its words that are in the text; for each such word where it stands there."""
-        shares, positions = [], []
-        for words, summary in zip(self.texts, self.summaries, strict=True):
-            first = {word: place for place, word in reversed(list(enumerate(words.tolist()))) if word != UNK}
-            found = [first[word] for word in summary.tolist() if word in first]
-            if len(summary):
-                shares.append(len(found) / len(summary))
-            positions += [(place + 0.5) / len(words) for place in found]
-        return shares, positions
+    def _places(self) -> list[list[int]]:
+        """For each summary, the places in the text where its words first occur."""
+        found = []
+        for text, summary in zip(self.texts, self.summaries, strict=True):
+            first = {word: place for place, word in reversed(list(enumerate(text.tolist()))) if word != UNK}
+            found.append([first[word] for word in summary.tolist() if word in first])
+        return found
 
     @property
     def copied(self) -> list[float]:
-        """For each summary the share of its words that are in its text."""
-        return self._found[0]
+        """For each summary, the share of its words that are in its text."""
+        return [len(p) / len(s) for p, s in zip(self._places, self.summaries, strict=True) if len(s)]
 
     @property
     def positions(self) -> list[float]:
-        """For each word of a summary that is in the text, where it first stands there: 0 at the start, 1 at the end."""
-        return self._found[1]
+        """For each copied word, where it first occurs in its text: 0 at the start, 1 at the end."""
+        return [(place + 0.5) / len(t) for p, t in zip(self._places, self.texts, strict=True) for place in p]
 
 
 class Facts:
@@ -81,47 +69,34 @@ class Facts:
     @cached_property
     def done(self) -> dict[str, Manifest]:
         """The steps that are done; checksums are not compared, which takes long in a large run."""
-        found = {step.name: _record(self.run.step_folder(step.name)) for step in self.steps}
-        return {name: record for name, record in found.items() if record}
-
-    @property
-    def seconds(self) -> float:
-        """What all steps took together."""
-        return sum(record.seconds for record in self.done.values())
+        found: dict[str, Manifest] = {}
+        for step in self.steps:
+            # A step with a damaged manifest is as good as not done: the next training redoes it.
+            with suppress(manifest.DamagedError):
+                if record := manifest.read(self.run.step_folder(step.name)):
+                    found[step.name] = record
+        return found
 
     @property
     def versions(self) -> list[tuple[str, str]]:
-        """The versions that the steps were made with, by package; more than one where the run went on with another."""
-        found: dict[str, set[str]] = {}
-        for record in self.done.values():
-            for package, version in record.versions.items():
-                found.setdefault(package, set()).add(version)
-        return [(package, ", ".join(sorted(versions))) for package, versions in sorted(found.items())]
+        """The versions that the steps were made with, by package; several where the run was continued with another."""
+        found = {item for record in self.done.values() for item in record.versions.items()}
+        packages = sorted({package for package, _ in found})
+        return [(package, ", ".join(sorted(version for p, version in found if p == package))) for package in packages]
 
-    def of_kind(self, *kinds: Kind) -> list[Step]:
-        """Return the steps of these kinds that are done: by iteration, then by chain; those with aligned pairs last."""
-        found = [step for step in self.steps if step.kind in kinds and step.name in self.done]
-        return sorted(found, key=lambda step: (ALIGNED in step.needs, step.iteration, CHAINS.index(step.chain)))
-
-    @cached_property
-    def curves(self) -> list[Curve]:
-        """The learning curves of all models; the initializers keep none."""
-        curves = []
-        for step in self.of_kind(Kind.EXPANDER, Kind.SUMMARIZER):
-            points = load_history(self.run.step_folder(step.name))
-            loss = [(float(point.step), point.loss) for point in points]
-            held_out = [(float(point.step), point.held_out) for point in points if point.held_out is not None]
-            curves.append(Curve(step, loss, held_out))
-        return curves
+    def done_steps(self, *kinds: Kind) -> list[Step]:
+        """Return the steps of these kinds that are done, in the order of the paper's tables."""
+        found = [(step.model.rank, step) for step in self.steps if step.kind in kinds and step.model]
+        return [step for _, step in sorted(found, key=lambda item: item[0]) if step.name in self.done]
 
     @cached_property
     def evaluations(self) -> list[Evaluation]:
-        """All evaluations, by the name of the pairs."""
-        return evaluations(self.run.folder)
+        """All evaluations, by the name of the pairs; a damaged one is an error."""
+        return [Evaluation.load(path) for path in sorted((self.run.folder / evaluations.FOLDER).glob("*.json"))]
 
     @cached_property
     def prepared(self) -> Prepared:
-        """The two corpora; to be asked for when the step `text` is done."""
+        """The two corpora; only once the step `text` is done."""
         return Prepared.open(self.run.step_folder(TEXT))
 
     @cached_property
@@ -134,6 +109,14 @@ class Facts:
         """Writes a summary's words as people do."""
         return Writer(casing_of(self.run), self.run.recipe.text.digits)
 
+    def self_match(self) -> float | None:
+        """Return the share of shared words that Pr-Thr's alignment maps to themselves; None where it is not done."""
+        name = str(ModelName("pr-thr"))
+        if name not in self.done:
+            return None
+        figures = json.loads((self.run.step_folder(name) / "pr-thr.json").read_text("utf-8"))
+        return float(figures["self_match"])
+
     def artificial(self, step: Step) -> Corpus:
         """Return what a step of pairs made."""
         return Corpus.open(self.run.step_folder(step.name), ARTIFICIAL)
@@ -143,29 +126,38 @@ class Facts:
         corpus = self.prepared.summaries if step.expands else self.prepared.texts
         return share(corpus, self.run.recipe.generation.sentences_per_chain, step.chain)
 
-    def sampled(self, step: Step) -> Pairs:
+    def sample(self, step: Step) -> Pairs:
         """Return some of the pairs of a step."""
         real, artificial = self.real(step), self.artificial(step)
         places = spread(min(len(real), len(artificial)))
         texts, summaries = (artificial, real) if step.expands else (real, artificial)
         return Pairs([texts[place] for place in places], [summaries[place] for place in places])
 
-    def evaluated(self) -> Pairs:
-        """Return some real pairs, of the first evaluation whose file is still there; they may be none."""
-        found = next((found for evaluation in self.evaluations if (found := evaluation.pairs())), [])
+    def real_pairs(self) -> Pairs:
+        """Return some pairs of the first evaluation whose file is still there; none without such a file."""
+        found = next((pairs for evaluation in self.evaluations if (pairs := evaluation.pairs())), [])
         settings = self.run.recipe.text
         chosen = [found[place] for place in spread(len(found))]
         texts = [self.codec.encode(text, settings.max_text_words) for text, _ in chosen]
         return Pairs(texts, [self.codec.encode(summary, settings.max_summary_words) for _, summary in chosen])
 
 
+def learning_curves(facts: Facts) -> Charts | None:
+    """Return the loss of each model on training and held-out pairs; None before the first. Initializers keep none."""
+    panels = []
+    steps = facts.done_steps(Kind.EXPANDER, Kind.SUMMARIZER)
+    histories = [load_history(facts.run.step_folder(step.name)) for step in steps]
+    y = make_axis([loss for points in histories for p in points for loss in (p.loss, p.held_out) if loss is not None])
+    for step, points in zip(steps, histories, strict=True):
+        held_out = [(float(point.step), point.held_out) for point in points if point.held_out is not None]
+        training = Series("training", "training", [(float(point.step), point.loss) for point in points])
+        last = f"{step.kind} {held_out[-1][1]:.2f}" if held_out else str(step.kind)
+        x = make_axis([0.0, *(float(point.step) for point in points)])
+        panels.append(Panel(step.name, [training, Series("held out", step.chain, held_out)], x, y, last))
+    legend = [("held-out", "held-out pairs"), ("training", "training pairs")]
+    return Charts(legend, [("", panels)], small=True) if panels else None
+
+
 def spread(count: int, most: int = SAMPLED) -> list[int]:
-    """Return at most so many places among `count`, at even distances."""
+    """Return at most `most` places among `count`, evenly spaced."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).astype(int)).tolist() if count else []
-
-
-def _record(folder: Path) -> Manifest | None:
-    try:
-        return manifest.read(folder)
-    except manifest.DamagedError:
-        return None  # as good as not done: the next training redoes it

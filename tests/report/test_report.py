@@ -9,17 +9,19 @@ from pathlib import Path
 import pytest
 
 from nutgraf import cli, report
-from nutgraf.backtranslation.engine import Event
 from nutgraf.errors import RunError
 from nutgraf.evaluation.evaluate import evaluate_run
-from nutgraf.evaluation.tables import Row
 from nutgraf.hardware import Hardware
+from nutgraf.progress import duration
 from nutgraf.report.facts import Facts, Pairs
-from nutgraf.report.page import page
+from nutgraf.report.page import render_page
+from nutgraf.run.evaluations import Row
+from nutgraf.run.events import Event
 from nutgraf.run.folder import Run
-from nutgraf.terminal.training import duration
 from nutgraf.text.corpus import Corpus as Sentences
 from tests.tiny import Corpus, ended, train_tiny
+
+Evaluated = tuple[Run, tuple[Row, ...]]
 
 NO_END = {"meta"}
 HOSTILE = "</style></p><script>alert(1)</script><img src=x onerror=alert(1)>&\"'"
@@ -60,42 +62,46 @@ class Reader(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def evaluated(finished: Run, corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, list[Row]]:
+def evaluated(finished: Run, corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
     folder = tmp_path_factory.mktemp("evaluated") / "run"
     shutil.copytree(finished.folder, folder)
     run = Run.open(folder)
-    return run, evaluate_run(run, corpus.pairs, Hardware.of("cpu", 1))
+    return run, evaluate_run(run, corpus.pairs, Hardware.of("cpu", 1)).rows
 
 
-def test_a_finished_run(evaluated: tuple[Run, list[Row]]) -> None:
+def test_a_finished_run(evaluated: Evaluated) -> None:
     run, rows = evaluated
-    html = page(run, "now")
-    assert html == page(Run.open(run.folder), "now")
+    html = render_page(run, "now")
+    assert html == render_page(Run.open(run.folder), "now")
     text = Reader(html).text
     assert 'class="missing"' not in html
+    assert "content=\"default-src 'none'; style-src 'unsafe-inline'\"" in html
+    assert '<p class="given" dir="auto">' in html
+    assert 'width="100.0"' in html  # the bar of the longest step
+    best = run.best()
+    assert best
+    assert f"Use {best.name} : {best.reason}." in text
     for row in rows:
         assert row.name in text
         for score in (row.r1, row.r2, row.rl):
             assert f"{score.mean:.2f} ({score.low:.1f}–{score.high:.1f})" in text
     assert rows[0].signature in text
-    assert f"whole {duration(sum(record.seconds for record in Facts(run).done.values()))}" in text
+    assert f"total {duration(sum(record.seconds for record in Facts(run).done.values()))}" in text
     for name in ("python", "torch", "numpy", "nutgraf", "mu1-0.pairs", "[training]", "Written now"):
         assert name in text
-    assert html.count("<figure>") == 3 + 2 * 3 + len(Facts(run).curves)
+    assert html.count("<figure>") == 3 + 2 * 3 + len(list(run.folder.glob("steps/*/history.json")))
 
 
-def test_predictions_stand_beside_their_text_and_reference(evaluated: tuple[Run, list[Row]], corpus: Corpus) -> None:
+def test_predictions_are_shown_with_their_text_and_reference(evaluated: Evaluated, corpus: Corpus) -> None:
     run, _ = evaluated
     source, reference = Path(corpus.pairs).read_text().splitlines()[0].split("\t")
-    text = Reader(page(run, "now")).text
+    text = Reader(render_page(run, "now")).text
     assert f"{source} reference {reference} pr-thr-2" in text
     (evaluation,) = Facts(run).evaluations
     assert len(evaluation.outputs("all-2")) == len(evaluation.pairs()) == 20
 
 
-def test_pairs_that_are_no_longer_there_or_changed(
-    evaluated: tuple[Run, list[Row]], corpus: Corpus, tmp_path: Path
-) -> None:
+def test_pairs_that_are_gone_or_changed(evaluated: Evaluated, corpus: Corpus, tmp_path: Path) -> None:
     run, _ = evaluated
     path = run.folder / "evaluation" / "pairs.json"
     table = json.loads(path.read_text())
@@ -105,17 +111,17 @@ def test_pairs_that_are_no_longer_there_or_changed(
     for name in (str(tmp_path / "gone.tsv"), str(other)):
         table["pairs"]["path"] = name
         (tmp_path / "run" / "evaluation" / "pairs.json").write_text(json.dumps(table))
-        text = Reader(page(Run.open(tmp_path / "run"), "now")).text
+        text = Reader(render_page(Run.open(tmp_path / "run"), "now")).text
         assert f"{name}: no longer there as it was" in text
         assert "another summary" not in text
 
 
 @pytest.mark.parametrize("kept", [(), ("text",), ("text", "embeddings", "mu1-0", "mu1-0.pairs")])
-def test_a_run_that_has_not_got_far(copied: Run, kept: tuple[str, ...]) -> None:
+def test_an_early_run(copied: Run, kept: tuple[str, ...]) -> None:
     for folder in (copied.folder / "steps").iterdir():
         if folder.name not in kept:
             shutil.rmtree(folder)
-    html = page(copied, "now")
+    html = render_page(copied, "now")
     text = Reader(html).text
     assert f"{len(kept)} of {len(copied.plan())}" in text
     assert "Not evaluated yet" in text
@@ -129,31 +135,53 @@ def test_a_damaged_file_costs_its_own_part_only(copied: Run) -> None:
     (copied.step_folder("dbae-0.pairs") / "manifest.json").write_text("[]")
     (copied.folder / "evaluation").mkdir()
     (copied.folder / "evaluation" / "test.json").write_text('{"rows": [')
-    text = Reader(page(copied, "now")).text
-    # The opening, the tables, ROUGE, predictions and real pairs want the evaluation; the curves want their file.
-    assert text.count("cannot be read from the run") == 6
+    text = Reader(render_page(copied, "now")).text
+    # The tables, ROUGE, predictions and real pairs need the evaluation; the curves need their file.
+    assert text.count("cannot be read from the run") == 5
     assert "dbae-0.pairs to come" in re.sub(r"\s+", " ", text)
     assert "Full texts written for real summaries" in text
 
 
-def test_hostile_text_is_shown_and_does_nothing(evaluated: tuple[Run, list[Row]], tmp_path: Path) -> None:
+def test_hostile_text_is_shown_and_does_nothing(evaluated: Evaluated, tmp_path: Path) -> None:
     folder = tmp_path / "<b>run & 'co'"
     shutil.copytree(evaluated[0].folder, folder)
-    pairs = tmp_path / "pairs.tsv"
+    pairs = tmp_path / "<i>hostile.tsv"
     pairs.write_text(f"{HOSTILE} text\t{HOSTILE} summary\n" * 3)
     run = Run.open(folder)
     evaluate_run(run, str(pairs), Hardware.of("cpu", 1), ["mu1-0"])
-    for path in (folder / "evaluation" / "pairs").iterdir():
+    for path in (folder / "evaluation" / "<i>hostile").iterdir():
         path.write_text(f"{HOSTILE}\n" * 3)
     lexicon = folder / "steps" / "text" / "lexicon.txt"
     words = lexicon.read_text().split("\n")
     lexicon.write_text("\n".join([*words[:3], *(HOSTILE.replace(" ", "") for _ in words[3:-1]), ""]))
-    html = page(run, HOSTILE)
+    html = render_page(run, HOSTILE)
     text = Reader(html).text
-    for part in (f"{HOSTILE} text", f"{HOSTILE} summary", "<b>run & 'co'", f"Written {HOSTILE}"):
+    for part in (f"{HOSTILE} text", f"{HOSTILE} summary", "<b>run & 'co'", "On “<i>hostile”", f"Written {HOSTILE}"):
         assert part in text
+    assert text.count(HOSTILE) > 3 * 2 + 1
     assert "<script" not in html
     assert "<img" not in html
+
+
+def test_characters_that_no_page_may_hold_are_replaced(finished: Run) -> None:
+    assert "Written a\ufffdb\ufffd\ufffdc\tå." in render_page(finished, "a\x00b\x1b\ud800c\tå")
+
+
+@pytest.mark.parametrize(("share", "failed"), [(0.8, False), (0.196, True)])
+def test_how_well_pr_thr_is_aligned(copied: Run, share: float, failed: bool) -> None:
+    path = copied.step_folder("pr-thr-0") / "pr-thr.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"self_match": share}))
+    html = render_page(copied, "now")
+    text = Reader(html).text
+    assert (
+        f"Pr-Thr’s alignment: {share:.0%}".replace("%", " % of the most frequent words that texts and summaries share")
+        in text
+    )
+    assert ('class="warning"' in html, "The alignment failed" in text) == (failed, failed)
+    path.write_text("{}")
+    text = Reader(render_page(copied, "now")).text
+    assert text.count("cannot be read from the run (KeyError: 'self_match')") == 1
+    assert "held-out pairs" in text
 
 
 def test_copying_and_positions_by_hand() -> None:
@@ -167,7 +195,7 @@ def test_pairs_of_a_step_belong_together(finished: Run) -> None:
     """An initializer that keeps words of the text copies all of them."""
     facts = Facts(finished)
     step = next(step for step in facts.steps if step.name == "mu1-0.pairs")
-    copied = facts.sampled(step).copied
+    copied = facts.sample(step).copied
     assert copied
     assert min(copied) == 1
 
