@@ -253,9 +253,9 @@ def summarize(
     while block := list(islice(parts, BLOCK)):
         for (text, place), found in zip(block, summarizer.answer([text for text, _ in block], options), strict=True):
             if as_json:
-                from nutgraf.serve.request import Summary
+                from nutgraf.serve.schema import TextSummaryBody
 
-                answer = Summary.answer(found, n_best, explain)
+                answer = TextSummaryBody.from_result(found, options)
                 shown: dict[str, object] = {"text": text, "summary": answer.summary, "model": summarizer.name, **place}
                 sys.stdout.write(f"{json.dumps(shown | answer.model_dump(exclude_unset=True), ensure_ascii=False)}\n")
             else:

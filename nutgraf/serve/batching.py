@@ -1,8 +1,8 @@
-"""One thread that owns the models and summarizes together what several clients sent.
+"""One thread that owns the models and summarizes texts of several clients together.
 
-Jobs wait in one line. The thread takes the first, gives others a few milliseconds to come, and takes all of the same
-group (model, length, ...) with it, up to a batch: decoding many texts at once costs little more than one. A job's texts
-stay together and in order, and each job has its own future, so that an answer cannot reach the wrong client.
+Requests wait in a queue. The thread takes the first, gives others a few milliseconds to arrive, and takes all with the
+same key (model and options) along, up to a batch: decoding many texts at once costs little more than one. A request's
+texts stay together and in order, and each request has its own future, so that an answer cannot reach the wrong client.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from nutgraf.serve.metrics import Metrics
 from nutgraf.serve.models import Models
 from nutgraf.summarizing.summarizer import SummaryOptions, SummaryResult
 
-PATIENCE = 6  # times `Limits.wait`: a batch leaves then, even if requests still come
+MOST_WAITS = 6  # times `Limits.wait`: a batch is computed then, even if requests still arrive
 
 
 class QueueFullError(Exception):
-    """More texts wait than may."""
+    """The queue has no room for the texts of a request."""
 
 
 class ClosedError(Exception):
@@ -31,110 +31,111 @@ class ClosedError(Exception):
 
 
 @dataclass(frozen=True)
-class Group:
-    """What jobs must have in common to be summarized together."""
+class BatchKey:
+    """What requests must have in common to be summarized together."""
 
     model: str
     options: SummaryOptions
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
-    """The texts of one request."""
+class QueuedRequest:
+    """The texts of one request and its answer to come."""
 
-    group: Group
+    key: BatchKey
     texts: Sequence[str]
     future: Future[list[SummaryResult]] = field(default_factory=Future)
 
 
 class Batcher:
-    """Started when made; `close` ends it after everything that was accepted is done."""
+    """Starts its thread when made; `close` ends it after every accepted request is answered."""
 
     def __init__(self, models: Models, limits: Limits, metrics: Metrics):
         self._models, self._limits, self._metrics = models, limits, metrics
-        self._line: deque[Job] = deque()
+        self._queue: deque[QueuedRequest] = deque()
         self._changed = Condition()
         self._closing = False
+        metrics.queue.set_function(self.count_waiting)
         self._thread = Thread(target=self._work, name="nutgraf models", daemon=True)
         self._thread.start()
 
-    @property
-    def waiting(self) -> int:
-        """Texts in the line."""
+    def count_waiting(self) -> int:
+        """Count the texts in the queue."""
         with self._changed:
-            return self._texts()
+            return self._count()
 
-    def submit(self, group: Group, texts: Sequence[str]) -> Future[list[SummaryResult]]:
-        """Put a request's texts into the line; cancelling the future takes them out again."""
-        job = Job(group, texts)
+    def submit(self, key: BatchKey, texts: Sequence[str]) -> Future[list[SummaryResult]]:
+        """Queue the texts of a request; cancelling the future takes them out of the queue."""
+        request = QueuedRequest(key, texts)
         with self._changed:
             if self._closing:
                 raise ClosedError
-            if self._texts() + len(texts) > self._limits.queue:
+            if self._count() + len(texts) > self._limits.queue:
                 raise QueueFullError
-            self._line.append(job)
+            self._queue.append(request)
             self._changed.notify()
-        return job.future
+        return request.future
 
     def close(self) -> None:
-        """Finish what was accepted, then stop."""
+        """Answer every accepted request, then stop."""
         with self._changed:
             self._closing = True
             self._changed.notify()
         self._thread.join()
 
-    def _texts(self) -> int:
-        return sum(len(job.texts) for job in self._line if not job.future.cancelled())
+    def _count(self) -> int:
+        return sum(len(request.texts) for request in self._queue if not request.future.cancelled())
 
     def _work(self) -> None:
-        while jobs := self._next():
-            if live := [job for job in jobs if job.future.set_running_or_notify_cancel()]:
+        while batch := self._next_batch():
+            if live := [request for request in batch if request.future.set_running_or_notify_cancel()]:
                 self._summarize(live)
 
-    def _next(self) -> list[Job]:
-        """Wait for a job and for its batch to fill; none: nothing will come any more."""
+    def _next_batch(self) -> list[QueuedRequest]:
+        """Wait for a request and for its batch to fill; an empty list means that the server is closed."""
         with self._changed:
-            self._changed.wait_for(lambda: self._line or self._closing)
-            if not self._line:
+            self._changed.wait_for(lambda: self._queue or self._closing)
+            if not self._queue:
                 return []
-            group = self._line[0].group
-            # Clients that were answered together come back one by one: a batch waits until no more of them come.
-            until = time.monotonic() + PATIENCE * self._limits.wait
-            while not (self._closing or self._full(group)) and time.monotonic() < until:
+            key = self._queue[0].key
+            # Clients that were answered together return one by one: wait until no more of them arrive.
+            until = time.monotonic() + MOST_WAITS * self._limits.wait
+            while not (self._closing or self._is_full(key)) and time.monotonic() < until:
                 if not self._changed.wait(self._limits.wait):
                     break
-            return self._taken(group)
+            return self._take_batch(key)
 
-    def _full(self, group: Group) -> bool:
-        return sum(len(job.texts) for job in self._line if job.group == group) >= self._limits.batch
+    def _is_full(self, key: BatchKey) -> bool:
+        return sum(len(request.texts) for request in self._queue if request.key == key) >= self._limits.batch
 
-    def _taken(self, group: Group) -> list[Job]:
-        """Take the group's jobs from the line, in order, up to a batch; one job may be larger than that."""
-        taken: list[Job] = []
+    def _take_batch(self, key: BatchKey) -> list[QueuedRequest]:
+        """Take requests with this key from the queue, in order, up to a batch; a single one may be larger."""
+        batch: list[QueuedRequest] = []
         room = self._limits.batch
-        for job in self._line:
-            if job.group == group and (not taken or len(job.texts) <= room):
-                taken.append(job)
-                room -= len(job.texts)
-        for job in taken:
-            self._line.remove(job)
-        return taken
+        for request in self._queue:
+            if request.key == key and (not batch or len(request.texts) <= room):
+                batch.append(request)
+                room -= len(request.texts)
+        for request in batch:
+            self._queue.remove(request)
+        return batch
 
-    def _summarize(self, jobs: Sequence[Job]) -> None:
-        group = jobs[0].group
-        texts = [text for job in jobs for text in job.texts]
+    def _summarize(self, batch: Sequence[QueuedRequest]) -> None:
+        key = batch[0].key
+        texts = [text for request in batch for text in request.texts]
         try:
-            found = self._models.by_name[group.model].answer(texts, group.options)
-            if len(found) != len(texts):
-                raise RuntimeError(f"{group.model}: {len(found)} summaries of {len(texts)} texts")
+            results = self._models.by_name[key.model].answer(texts, key.options)
+            if len(results) != len(texts):
+                raise RuntimeError(f"{key.model}: {len(results)} summaries of {len(texts)} texts")
         except Exception as error:
-            if len(jobs) == 1:
-                jobs[0].future.set_exception(error)
-            else:  # one client's text must not spoil another's answer
-                for job in jobs:
-                    self._summarize([job])
+            if len(batch) == 1:
+                batch[0].future.set_exception(error)
+            else:  # one client's text must not fail another's request
+                for request in batch:
+                    self._summarize([request])
             return
-        self._metrics.batch(group.model, len(texts))
-        summaries = iter(found)
-        for job in jobs:
-            job.future.set_result([next(summaries) for _ in job.texts])
+        self._metrics.texts.labels(key.model).inc(len(texts))
+        self._metrics.batch.observe(len(texts))
+        remaining = iter(results)
+        for request in batch:
+            request.future.set_result([next(remaining) for _ in request.texts])

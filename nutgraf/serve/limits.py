@@ -1,4 +1,4 @@
-"""How much a client may ask for, and how requests are put together."""
+"""How much a client may ask for, and how requests are batched."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from dataclasses import dataclass
 
 from nutgraf.errors import NutgrafError
 
-LONGEST_WORD = 1000  # characters; tokenising one endless word takes time that grows with its square
+LONGEST_WORD = 1000  # characters; the time to tokenise a word grows with its square
 MOST_SUMMARIES = 10  # of one text
-LONGEST_SUMMARY = 1000  # words; each model has its own, lower bound
+LONGEST_SUMMARY = 1000  # words; each model has its own, lower limit
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Checked when made; the command line sets each."""
+    """Each is an option of `nutgraf serve`."""
 
-    body: int = 1 << 20  # bytes
-    texts: int = 64  # of one request
-    words: int = 2000  # of one text
-    queue: int = 1024  # texts that wait for the model
-    seconds: float = 30.0  # for one request
+    body: int = 1 << 20  # bytes of a request's body
+    texts: int = 64  # in a request
+    words: int = 2000  # in a text
+    queue: int = 1024  # texts that may wait
+    seconds: float = 30.0  # to answer a request
     batch: int = 32  # texts that are summarized together
-    wait: float = 0.005  # seconds without a new request after which a batch leaves
+    wait: float = 0.005  # seconds to wait for a further request before a batch is computed
 
     def __post_init__(self) -> None:
         if self.texts > self.queue:
             raise NutgrafError(
-                f"--max-texts {self.texts}, --max-queue {self.queue}: a request of so many texts would never find "
-                "room. Raise --max-queue or lower --max-texts"
+                f"--max-texts {self.texts}: expected at most --max-queue, which is {self.queue}. "
+                "Raise --max-queue or lower --max-texts"
             )

@@ -1,4 +1,4 @@
-"""Which summarizers are served, and the little that the server needs of one."""
+"""Which summarizers are served, which of them by default, and what the server needs of one."""
 
 from __future__ import annotations
 
@@ -9,51 +9,62 @@ from typing import Protocol
 
 import torch
 
+from nutgraf.run.folder import Choice, Run
 from nutgraf.run.names import ModelName, latest
+from nutgraf.summarizing.export import Export
 from nutgraf.summarizing.summarizer import Summarizer, SummaryOptions, SummaryResult, language_of, locate
 
 _CHAINS = {
-    "pr-thr": "Pr-Thr: each word becomes the nearest word of summaries",
-    "dbae": "DBAE: a sentence written from the bag of words",
+    "pr-thr": "Pr-Thr: replaces each word by the nearest word of summaries",
+    "dbae": "DBAE: writes a sentence from the bag of words",
     "mu1": "mu:1: keeps the words that a summary would have",
     "all": "All: learned from the three others together",
 }
 
 
-class Summarizing(Protocol):
+class ServedModel(Protocol):
     """What the server needs of a `nutgraf.Summarizer`."""
 
     def answer(self, texts: Sequence[str], options: SummaryOptions) -> list[SummaryResult]:
-        """Summarize: one answer a text, in the same order."""
+        """Summarize: one result for each text, in the same order."""
 
 
 @dataclass(frozen=True)
 class Models:
-    """Summarizers by name, in the order of the paper's tables, and the one that is used where none is named."""
+    """Summarizers by name, in the order of the paper's tables; `default` is for requests that name none."""
 
-    default: str
-    by_name: Mapping[str, Summarizing]
+    default: Choice
+    by_name: Mapping[str, ServedModel]
 
     @classmethod
     def load(cls, path: Path, names: Sequence[str], device: torch.device) -> Models:
-        """Load the named summarizers of a run, or all; `run/mu1-2` is that one alone.
+        """Load the named summarizers of a run or export, or all of them; `run/mu1-2` is that one alone.
 
         All are loaded now: a damaged one is an error before the first request, not during one.
         """
-        run, default = locate(path, None)
-        wanted = names or (run.summarizers() if run.folder == path else [default])
-        if default not in wanted:
-            default = latest(wanted) or wanted[0]
+        run, found = locate(path, None)
+        named = found if run.folder != path else None
+        wanted = list(dict.fromkeys(names)) or ([named] if named else run.summarizers())
         language = language_of(run)
-        return cls(default, {name: Summarizer.of(run, name, device, language) for name in dict.fromkeys(wanted)})
+        by_name = {name: Summarizer.of(run, name, device, language) for name in wanted}
+        return cls(_choose_default(run, named, wanted), by_name)
 
 
-def described(name: str) -> str:
+def _choose_default(run: Run | Export, named: str | None, wanted: Sequence[str]) -> Choice:
+    if len(wanted) == 1:
+        return Choice(wanted[0], "the only model served")
+    best = Choice(named, "the model that --model names") if named else run.best()
+    if best and best.name in wanted:
+        return best
+    return Choice(latest(wanted) or wanted[0], "the run's best model is not served")
+
+
+def describe_model(name: str) -> str:
     """Say in a few words what a summarizer is, for people who have not read the paper."""
-    found = ModelName.find(name)
-    if found is None or found.supervised:
-        return "Trained on aligned pairs, for comparison" if found else ""
-    loops = found.iteration // 2
+    parsed = ModelName.find(name)
+    if parsed is None or parsed.supervised:
+        return "Trained on aligned pairs, for comparison" if parsed else ""
+    loops = parsed.iteration // 2
     stage = f"after back-translation, loop {loops}" if loops else "before back-translation"
-    tuned = f", fine-tuned on {found.aligned_limit:,} aligned pairs" if found.aligned_limit else ""
-    return f"{_CHAINS[found.chain]}; {stage}{tuned}"
+    finetuned = f", fine-tuned on {parsed.aligned_limit:,} aligned pairs" if parsed.aligned_limit else ""
+    return f"{_CHAINS[parsed.chain]}; {stage}{finetuned}"

@@ -1,6 +1,6 @@
-"""The socket, the signals: what is between an app and the network.
+"""The socket and the signals.
 
-SIGTERM and Ctrl-C stop new connections, let the requests under way finish, then end the models' thread.
+SIGTERM and Ctrl-C stop new connections, let running requests finish, then end the models' thread.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from nutgraf.serve.limits import Limits
 from nutgraf.serve.models import Models
 
 KEY = "NUTGRAF_API_KEY"
-_GRACE = 5  # seconds past the time limit of a request
+_GRACE = 5  # seconds that a shutdown waits beyond the time limit of a request
 
 
 def read_key() -> str | None:
-    """Return the key from the environment; an empty one is an error, not an open door."""
+    """Return the key from the environment; an empty one is an error, it does not mean no key."""
     key = os.environ.get(KEY)
     if key is not None and not (key and key.isascii() and key.isprintable() and " " not in key):
-        raise NutgrafError(f"{KEY}: expected printable ASCII without blanks. Unset it to serve without a key")
+        raise NutgrafError(f"{KEY}: expected printable ASCII without spaces. Unset it to serve without a key")
     return key
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Open the socket; port 0 is any that is free."""
+    """Open the socket; port 0 means any free port."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind, protocol)
@@ -49,9 +49,9 @@ def listen(host: str, port: int) -> socket.socket:
 
 @contextmanager
 def serve_in_thread(models: Models, limits: Limits, key: str | None = None) -> Iterator[int]:
-    """Serve in a thread, on a free port of loopback, for benchmarks and tests; leaving shuts down as SIGTERM does."""
+    """Serve on a free port of loopback, which is yielded, in a thread; for tests and benchmarks. Ends like SIGTERM."""
     with listen("127.0.0.1", 0) as listening:
-        # Its own logging configuration would take over that of the process; without one, warnings still appear.
+        # uvicorn's logging configuration would replace that of the process; without it, warnings still appear.
         server = uvicorn.Server(uvicorn.Config(make_app(models, limits, key), log_config=None, server_header=False))
         thread = Thread(target=server.run, kwargs={"sockets": [listening]})
         listening.listen()  # clients may connect before the thread is up
@@ -64,18 +64,18 @@ def serve_in_thread(models: Models, limits: Limits, key: str | None = None) -> I
 
 
 def serve(models: Models, limits: Limits, listening: socket.socket, say: Callable[[str], None]) -> None:
-    """Answer requests until SIGTERM or Ctrl-C; `say` hears the address, and a warning where the door is open."""
+    """Answer requests until SIGTERM or Ctrl-C; `say` gets the address, and a warning if anyone may use the server."""
     key = read_key()
     host, port = listening.getsockname()[:2]
     if key is None and not ipaddress.ip_address(host).is_loopback:
-        say(f"warning: others can reach this server, and it has no key. Set {KEY} to give it one")
+        say(f"warning: other machines can reach this server, and it has no key. Set {KEY} to require one")
     settings = uvicorn.Config(
         make_app(models, limits, key),
         log_level="warning",
         server_header=False,
         timeout_graceful_shutdown=int(limits.seconds) + _GRACE,
     )
-    say(f"Models: {', '.join(models.by_name)}; default {models.default}")
-    listening.listen()  # who reads the next line may connect at once
+    say(f"Models: {', '.join(models.by_name)}; default {models.default.name} ({models.default.reason})")
+    listening.listen()  # a client may connect as soon as it reads the next line
     say(f"Serving on http://{f'[{host}]' if ':' in host else host}:{port}/ (Ctrl-C stops)")
     uvicorn.Server(settings).run(sockets=[listening])

@@ -7,22 +7,23 @@ import httpx
 import pytest
 
 from nutgraf.errors import NutgrafError
-from nutgraf.serve.batching import Batcher, ClosedError, Group, QueueFullError
+from nutgraf.serve.batching import Batcher, BatchKey, ClosedError, QueueFullError
 from nutgraf.serve.limits import Limits
-from nutgraf.serve.metrics import Histogram, Metrics
+from nutgraf.serve.metrics import Metrics
 from nutgraf.summarizing.summarizer import SummaryOptions, SummaryResult
 from tests.serve.serving import URL, Echo, echo, models, running
 
-A, SHORT, B = Group("a", SummaryOptions()), Group("a", SummaryOptions(max_words=5)), Group("b", SummaryOptions())
+A, B = BatchKey("a", SummaryOptions()), BatchKey("b", SummaryOptions())
+SHORT = BatchKey("a", SummaryOptions(max_words=5))
 
 
-def said(found: list[SummaryResult]) -> list[str]:
-    return [one.summaries[0].text for one in found]
+def best(results: list[SummaryResult]) -> list[str]:
+    return [result.summaries[0].text for result in results]
 
 
 @pytest.fixture
 def held() -> Iterator[tuple[Batcher, Echo, Echo]]:
-    """A batcher that is busy with one text, so that others gather in the line."""
+    """A batcher that is busy with one text, so that others wait in the queue."""
     a, b = Echo("a"), echo("b")
     batcher = Batcher(models(a, b), Limits(batch=4, queue=8, texts=8, wait=0), Metrics())
     first = batcher.submit(A, ["first"])
@@ -33,14 +34,14 @@ def held() -> Iterator[tuple[Batcher, Echo, Echo]]:
     assert first.done()
 
 
-def test_the_same_group_goes_together_up_to_a_batch(held: tuple[Batcher, Echo, Echo]) -> None:
+def test_requests_with_the_same_key_are_batched_up_to_the_limit(held: tuple[Batcher, Echo, Echo]) -> None:
     batcher, a, b = held
     futures = [
-        batcher.submit(group, texts)
-        for group, texts in ((A, ["1"]), (B, ["2"]), (A, ["3", "4"]), (SHORT, ["5"]), (A, ["6", "7"]), (A, ["8"]))
+        batcher.submit(key, texts)
+        for key, texts in ((A, ["1"]), (B, ["2"]), (A, ["3", "4"]), (SHORT, ["5"]), (A, ["6", "7"]), (A, ["8"]))
     ]
     a.go.set()
-    found = [said(future.result()) for future in futures]
+    found = [best(future.result()) for future in futures]
     assert a.batches == [["first"], ["1", "3", "4", "8"], ["5"], ["6", "7"]]
     assert b.batches == [["2"]]
     assert found == [
@@ -53,16 +54,11 @@ def test_the_same_group_goes_together_up_to_a_batch(held: tuple[Batcher, Echo, E
     ]
 
 
-def test_only_equal_wishes_go_together(held: tuple[Batcher, Echo, Echo]) -> None:
+def test_only_requests_with_equal_options_are_batched(held: tuple[Batcher, Echo, Echo]) -> None:
     batcher, a, _ = held
-    options = (
-        A,
-        *(
-            Group("a", one)
-            for one in (SummaryOptions(explain=True), SummaryOptions(n_best=2), SummaryOptions(faithful=True))
-        ),
-    )
-    futures = [batcher.submit(group, [f"{place}"]) for _ in range(2) for place, group in enumerate(options)]
+    options = SummaryOptions(), SummaryOptions(explain=True), SummaryOptions(n_best=2), SummaryOptions(faithful=True)
+    keys = [BatchKey("a", one) for one in options]
+    futures = [batcher.submit(key, [f"{place}"]) for _ in range(2) for place, key in enumerate(keys)]
     a.go.set()
     found = [future.result()[0] for future in futures]
     assert a.batches == [["first"], *([f"{place}"] * 2 for place in range(len(options)))]
@@ -71,39 +67,39 @@ def test_only_equal_wishes_go_together(held: tuple[Batcher, Echo, Echo]) -> None
     assert [one.summaries[0].text.split("|")[0] for one in found] == ["a", "a", "a", "a faithful"] * 2
 
 
-def test_a_text_that_fails_spoils_no_other(held: tuple[Batcher, Echo, Echo]) -> None:
+def test_a_text_that_fails_fails_no_other(held: tuple[Batcher, Echo, Echo]) -> None:
     batcher, a, _ = held
-    good, bad, last = (batcher.submit(A, [text]) for text in ("good", "spoil", "last"))
+    good, bad, last = (batcher.submit(A, [text]) for text in ("good", "fail", "last"))
     a.go.set()
-    assert said(good.result() + last.result()) == ["a|None|None|good", "a|None|None|last"]
+    assert best(good.result() + last.result()) == ["a|None|None|good", "a|None|None|last"]
     with pytest.raises(RuntimeError):
         bad.result()
 
 
-def test_the_line_is_bounded_and_what_is_cancelled_makes_room(held: tuple[Batcher, Echo, Echo]) -> None:
+def test_the_queue_is_bounded_and_cancelled_requests_make_room(held: tuple[Batcher, Echo, Echo]) -> None:
     batcher, a, _ = held
     waiting = batcher.submit(A, [str(i) for i in range(8)])
     with pytest.raises(QueueFullError):
         batcher.submit(A, ["one more"])
-    assert batcher.waiting == 8
+    assert batcher.count_waiting() == 8
     waiting.cancel()
-    assert batcher.waiting == 0
+    assert batcher.count_waiting() == 0
     last = batcher.submit(A, ["last"])
     a.go.set()
-    assert said(last.result()) == ["a|None|None|last"]
+    assert best(last.result()) == ["a|None|None|last"]
     assert a.batches == [["first"], ["last"]]
 
 
-def test_closing_finishes_the_line_and_takes_no_more() -> None:
+def test_closing_finishes_the_queue_and_accepts_no_more() -> None:
     batcher = Batcher(models(echo("a")), Limits(wait=30), Metrics())
     futures = [batcher.submit(A, [str(i)]) for i in range(40)]
     batcher.close()
-    assert [said(future.result()) for future in futures] == [[f"a|None|None|{i}"] for i in range(40)]
+    assert [best(future.result()) for future in futures] == [[f"a|None|None|{i}"] for i in range(40)]
     with pytest.raises(ClosedError):
         batcher.submit(A, ["late"])
 
 
-def test_a_model_that_loses_a_text_is_a_mistake() -> None:
+def test_a_model_that_loses_a_text_is_an_error() -> None:
     class Loses(Echo):
         def answer(self, *_: object) -> list[SummaryResult]:
             return []
@@ -114,7 +110,7 @@ def test_a_model_that_loses_a_text_is_a_mistake() -> None:
     batcher.close()
 
 
-def test_many_clients_each_get_their_own() -> None:
+def test_many_clients_each_get_their_own_answers() -> None:
     a = echo("a")
     with running(models(a, echo("b")), Limits(batch=8)) as client, ThreadPoolExecutor(12) as pool:
 
@@ -135,16 +131,3 @@ def test_many_clients_each_get_their_own() -> None:
 def test_limits_that_contradict_each_other_are_an_error() -> None:
     with pytest.raises(NutgrafError, match="--max-queue"):
         Limits(texts=10, queue=9)
-
-
-def test_a_histogram_by_hand() -> None:
-    histogram = Histogram((1, 2))
-    for value in (1, 1.5, 5):
-        histogram.add(value)
-    assert histogram.lines("x") == [
-        'x_bucket{le="1"} 1',
-        'x_bucket{le="2"} 2',
-        'x_bucket{le="+Inf"} 3',
-        "x_sum 7.5",
-        "x_count 3",
-    ]

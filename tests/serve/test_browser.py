@@ -1,4 +1,4 @@
-"""The page in a real browser, Debian's chromium: what a reader sees, hears and does on it."""
+"""The page in a real browser, Debian's chromium: what a user sees, hears and does."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 from nutgraf.serve.limits import Limits
 from nutgraf.summarizing.summarizer import SummaryOptions, SummaryResult
-from tests.serve.serving import Echo, explained, models, running
+from tests.serve.serving import Echo, explain, models, running
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 MISSING = " and ".join(f"no {name}" for name in ("chromium", "chromedriver") if not shutil.which(name))
@@ -33,17 +33,17 @@ PATIENCE = 60  # seconds
 MOST_WORDS = 50  # of a text; the page's own examples are shorter
 
 
-class Teller(Echo):
-    """Says what `serving.explained` explains (a copied word, a new one, a number), then what it was asked for."""
+class ShowsOptions(Echo):
+    """Answers with the words of `serving.explain` (one copied, one new, a number) and the options it got."""
 
     def answer(self, texts: Sequence[str], options: SummaryOptions) -> list[SummaryResult]:
         asked = f"{self.name} words={options.max_words} faithful={options.faithful}"
-        return [explained(text, f"{text.split()[0]} news 42 {asked}", options.n_best) for text in texts]
+        return [explain(text, f"{text.split()[0]} news 42 {asked}", options.n_best) for text in texts]
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    """The driver is named, so that selenium never looks for one to download."""
+    """The driver's path is given, so that selenium never downloads one."""
     assert BROWSER
     options = webdriver.ChromeOptions()
     options.binary_location = BROWSER
@@ -56,13 +56,13 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    with running(models(Teller("all-2"), Teller("mu1-0")), Limits(words=MOST_WORDS)) as client:
+    with running(models(ShowsOptions("all-2"), ShowsOptions("mu1-0")), Limits(words=MOST_WORDS)) as client:
         yield str(client.base_url)
 
 
 @pytest.fixture
 def page(browser: webdriver.Chrome, address: str) -> webdriver.Chrome:
-    """The browser on a fresh page that has asked for its models."""
+    """The browser on a fresh page that has loaded its list of models."""
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     complaints(browser)  # of earlier tests
@@ -89,7 +89,7 @@ def complaints(page: webdriver.Chrome) -> list[str]:
 
 
 def paste(page: webdriver.Chrome, text: str) -> None:
-    """Put a text in place of the one that is there; at once, where keys would come one by one."""
+    """Replace the text at once, not key by key."""
     one(page, "#text").clear()
     one(page, "#text").click()
     page.execute_cdp_cmd("Input.insertText", {"text": text})
@@ -100,7 +100,7 @@ def press(page: webdriver.Chrome, *keys: str) -> None:
 
 
 def finished(page: webdriver.Chrome) -> bool:
-    rows = texts(page, "#models .said")
+    rows = texts(page, "#models .model-summary")
     return len(rows) == 2 and "…" not in rows and one(page, "#go").text == "Summarize"
 
 
@@ -133,15 +133,15 @@ def test_an_example_is_summarized(page: webdriver.Chrome) -> None:
 def test_copied_and_new_words_are_marked(page: webdriver.Chrome) -> None:
     assert not one(page, "#origin").is_displayed()
     summarize(page, "Fire in town")
-    assert texts(page, "#summary .kept") == ["Fire"]
+    assert texts(page, "#summary .copied") == ["Fire"]
     assert texts(page, "#summary mark:not(.unsupported)") == ["news"]
     assert texts(page, "#summary mark.unsupported") == ["42"]
     assert one(page, "#tally").text.startswith("3 words: 1 copied, 2 new")
     assert texts(page, "#flags li") == ["42 is a number that is not in the text. The model added it: check it."]
     assert one(page, "#source").text == "Fire in town"
-    assert texts(page, "#source .kept") == ["Fire"]
-    ActionChains(page).move_to_element(one(page, "#summary .kept")).perform()
-    assert texts(page, "#source .lit") == ["Fire"]
+    assert texts(page, "#source .copied") == ["Fire"]
+    ActionChains(page).move_to_element(one(page, "#summary .copied")).perform()
+    assert texts(page, "#source .highlighted") == ["Fire"]
     assert one(page, "#about-word").text == "Fire: copied from the text, probability 50%"
 
 
@@ -169,7 +169,9 @@ def test_all_models_side_by_side_get_what_was_chosen(page: webdriver.Chrome) -> 
     summarize(page, "Fire in town")
     assert one(page, "#summary").text == "Fire news 42 mu1-0 words=8 faithful=True"
     assert [text.split()[0] for text in texts(page, "#models h3")] == ["all-2", "mu1-0"]
-    assert texts(page, "#models .said") == [f"Fire news 42 {name} words=8 faithful=True" for name in ("all-2", "mu1-0")]
+    assert texts(page, "#models .model-summary") == [
+        f"Fire news 42 {name} words=8 faithful=True" for name in ("all-2", "mu1-0")
+    ]
     assert one(page, "#models [aria-current=true]").get_attribute("data-model") == "mu1-0"
     boxes = [found.rect for found in page.find_elements(By.CSS_SELECTOR, "#models li")]
     assert boxes[0]["y"] == boxes[1]["y"]
@@ -193,7 +195,7 @@ def test_every_control_is_reached_by_the_tab_key_and_shows_it(page: webdriver.Ch
     examples = texts(page, "#examples button")
     faithful = "Faithful: no name and no number that is not in the text"
     assert reached == [
-        "Skip to the text", "nutgraf", "HTTP", "Text", *examples, "usual", "Model", faithful, "Summarize"
+        "Skip to the text", "nutgraf", "API", "Text", *examples, "default", "Model", faithful, "Summarize"
     ]  # fmt: skip
 
 
@@ -216,7 +218,7 @@ def test_control_and_enter_in_the_text_summarize(page: webdriver.Chrome) -> None
     assert one(page, "#summary").text.startswith("Fire news 42")
 
 
-def test_an_error_of_the_server_is_told(page: webdriver.Chrome) -> None:
+def test_an_error_of_the_server_is_shown(page: webdriver.Chrome) -> None:
     assert one(page, "#error").get_attribute("role") == "alert"
     paste(page, "fire " * (MOST_WORDS + 1))
     one(page, "#go").click()
@@ -226,19 +228,19 @@ def test_an_error_of_the_server_is_told(page: webdriver.Chrome) -> None:
     assert not one(page, "#error").is_displayed()
 
 
-def test_no_text_is_told_without_asking_the_server(page: webdriver.Chrome) -> None:
+def test_a_missing_text_is_an_error_without_a_request(page: webdriver.Chrome) -> None:
     one(page, "#go").click()
     assert "There is no text yet" in one(page, "#error").text
     assert page.switch_to.active_element == one(page, "#text")
 
 
-def test_a_server_that_wants_a_key_is_given_it(browser: webdriver.Chrome) -> None:
-    with running(models(Teller("all-2")), key="sesame") as client:
+def test_the_page_asks_for_the_key(browser: webdriver.Chrome) -> None:
+    with running(models(ShowsOptions("all-2")), key="sesame") as client:
         browser.get(str(client.base_url))
         until(browser, lambda: one(browser, "#key-form").is_displayed())
-        assert browser.switch_to.active_element.accessible_name == "This server wants a key"
+        assert browser.switch_to.active_element.accessible_name == "This server requires a key"
         press(browser, "wrong", Keys.ENTER)
-        until(browser, lambda: one(browser, "#key-error").text == "The server refused that key.")
+        until(browser, lambda: one(browser, "#key-error").text == "The server rejected that key.")
         press(browser, "sesame", Keys.ENTER)
         until(browser, lambda: texts(browser, "#model option") == ["all-2"])
         assert not one(browser, "#key-form").is_displayed()
@@ -303,9 +305,9 @@ def test_all_text_is_readable(page: webdriver.Chrome, scheme: str) -> None:
     one(page, "#text").clear()
     one(page, "#go").click()  # the error is read, too
     press(page, *[Keys.TAB] * 11)  # to the first word of the summary, which lights up its source
-    assert texts(page, "#source .lit") == ["Fire"]
+    assert texts(page, "#source .highlighted") == ["Fire"]
     found += page.execute_script(CONTRASTS)
     shown = {text for text, _ in found}
-    assert {"It will stand here.", "Fire", "news", "42", "Summarize", "Alternatives"} <= shown
+    assert {"The summary will appear here.", "Fire", "news", "42", "Summarize", "Alternatives"} <= shown
     assert any(text.startswith("There is no text yet") for text in shown)
     assert [(text, ratio) for text, ratio in found if ratio < 4.5] == []

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 
 import httpx
 import pytest
@@ -19,38 +20,41 @@ import torch
 from nutgraf import cli
 from nutgraf.errors import NutgrafError, RunError
 from nutgraf.run.folder import Run
-from nutgraf.serve.models import Models, described
+from nutgraf.serve.models import Models, describe_model
 from nutgraf.serve.server import KEY, listen, read_key
+from nutgraf.summarizing.export import write
 from nutgraf.summarizing.summarizer import Summarizer
 from tests.serve.serving import URL, running
 
 TEXTS = ["Tarvolin Corp said on Monday that sales rose 5 percent.", "A fire in Port Belano killed 3 people on Friday."]
-WISHES: list[dict[str, object]] = [{}, {"n_best": 3}, {"explain": True}, {"n_best": 3, "explain": True}]
+OPTIONS: list[dict[str, object]] = [{}, {"n_best": 3}, {"explain": True}, {"n_best": 3, "explain": True}]
 CPU = torch.device("cpu")
 
 
 @contextmanager
-def command(run: Run, *more: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run `nutgraf serve` on a free port; give the process and its address."""
+def command(run: Run, *more: str) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
+    """Run `nutgraf serve` on a free port; yield the process, its address and what it printed."""
     arguments = [sys.executable, "-m", "nutgraf.cli", "serve", "--model", str(run.folder), "--port", "0", *more]
     environment = {name: value for name, value in os.environ.items() if name != KEY} | {"OMP_NUM_THREADS": "1"}
     with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stderr
         try:
-            told = ""
-            while not (found := re.search(r"http://\S+", told)):
-                told = process.stderr.readline()
-                assert told, "the server ended before it served"
-            yield process, found[0].rstrip("/")
+            lines = [process.stderr.readline()]
+            while not (found := re.search(r"http://\S+", lines[-1])):
+                lines.append(process.stderr.readline())
+                assert lines[-1], f"the server did not start: {lines}"
+            yield process, found[0].rstrip("/"), "".join(lines)
         finally:
             process.kill()
 
 
-def test_sigterm_finishes_what_is_under_way(finished: Run) -> None:
+def test_sigterm_finishes_running_requests(finished: Run) -> None:
     asked = {"texts": TEXTS * 8, "model": "all-2"}
-    with command(finished, "--threads", "1", "--wait-ms", "500") as (process, url), ThreadPoolExecutor(1) as pool:
+    options = "--threads", "1", "--wait-ms", "500"
+    with command(finished, *options) as (process, url, printed), ThreadPoolExecutor(1) as pool:
+        assert re.search(r"^Models: .*mu1-2, all-2; default all-2 \(.*not evaluated yet\)$", printed, re.MULTILINE)
         pending = pool.submit(httpx.post, url + URL, json=asked, timeout=120)
-        while "nutgraf_queue_texts 0\n" in httpx.get(f"{url}/metrics", timeout=60).text and not pending.done():
+        while "nutgraf_queue_texts 0.0\n" in httpx.get(f"{url}/metrics", timeout=60).text and not pending.done():
             pass
         process.send_signal(signal.SIGTERM)
         assert len(pending.result().json()["summaries"]) == 16
@@ -65,14 +69,14 @@ def test_the_same_strings_as_from_python(finished: Run) -> None:
             summarizer = Summarizer.load(finished.folder, name)
             for faithful in (None, True):
                 asked: dict[str, object] = {"texts": TEXTS, "model": name, "max_words": 6, "faithful": faithful}
-                for options in WISHES:
+                for options in OPTIONS:
                     answer = client.post(URL, json={**asked, **options}).json()
                     expected = summarizer(TEXTS, 6, faithful=faithful)
                     assert [summary["summary"] for summary in answer["summaries"]] == expected
                 explained = summarizer.explain(TEXTS, 6, faithful=faithful, n_best=3)
-                for told, own in zip(answer["summaries"], explained, strict=True):
-                    assert told["source_words"] == list(own.source)
-                    for one, other in zip((told, *told["alternatives"]), own.summaries, strict=True):
+                for body, result in zip(answer["summaries"], explained, strict=True):
+                    assert body["source_words"] == list(result.source)
+                    for one, other in zip((body, *body["alternatives"]), result.summaries, strict=True):
                         assert (one["summary"], one["probability"]) == (other.text, other.probability)
                         assert one["words"] == [asdict(word) for word in other.words]
         beyond = client.post(URL, json={"text": TEXTS[0], "max_words": 999})
@@ -83,17 +87,55 @@ def test_the_same_strings_as_from_python(finished: Run) -> None:
 def test_which_models_are_served(finished: Run) -> None:
     assert list(Models.load(finished.folder, (), CPU).by_name) == finished.summarizers()
     assert list(Models.load(finished.folder / "mu1-2", (), CPU).by_name) == ["mu1-2"]
-    some = Models.load(finished.folder, ("mu1-0", "dbae-0"), CPU)
-    assert (list(some.by_name), some.default) == (["mu1-0", "dbae-0"], "mu1-0")
+    assert list(Models.load(finished.folder, ("mu1-0", "dbae-0"), CPU).by_name) == ["mu1-0", "dbae-0"]
     for name in ("no-such", "mu1-1", "text"):  # an expander would answer, with longer texts
         with pytest.raises(RunError, match=f"no summarizer {name}"):
             Models.load(finished.folder, (name,), CPU)
 
 
+def test_the_default_model_and_why(finished: Run) -> None:
+    def default(path: Path, *names: str) -> tuple[str, str]:
+        chosen = Models.load(path, names, CPU).default
+        return chosen.name, chosen.reason
+
+    assert default(finished.folder) == ("all-2", "the last one trained; it is not evaluated yet")
+    assert default(finished.folder, "mu1-0", "dbae-0") == ("mu1-0", "the run's best model is not served")
+    assert default(finished.folder / "mu1-2") == ("mu1-2", "the only model served")
+    assert default(finished.folder / "mu1-2", "all-2", "mu1-2") == ("mu1-2", "the model that --model names")
+
+
+# What training and evaluation need, and serving does not.
+TRAINING = (
+    "gensim", "ot", "rouge_score", "matplotlib", "sklearn", "nutgraf.backtranslation", "nutgraf.evaluation",
+    "nutgraf.report", "nutgraf.learning.loop", "nutgraf.models.dbae", "nutgraf.models.mu1", "nutgraf.models.pr_thr",
+)  # fmt: skip
+SERVE = """
+import sys, torch, nutgraf.cli
+from pathlib import Path
+from nutgraf.serve.models import Models
+from nutgraf.serve.server import make_app
+from nutgraf.serve.limits import Limits
+from nutgraf.summarizing.summarizer import SummaryOptions
+models = Models.load(Path(sys.argv[1]), ["mu1-2", "all-2"], torch.device("cpu"))
+make_app(models, Limits())
+models.by_name["all-2"].answer(["A fire killed 3 people ."], SummaryOptions(explain=True, n_best=2))
+print(*sys.modules, sep="\\n")
+"""
+
+
+def test_serving_imports_nothing_of_training(finished: Run, tmp_path: Path) -> None:
+    write(finished, tmp_path / "export", ["mu1-2", "all-2"])
+    for folder in (finished.folder, tmp_path / "export"):
+        command = [sys.executable, "-c", SERVE, str(folder)]
+        loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+        assert "nutgraf.serve.app" in loaded
+        assert [name for name in TRAINING if name in loaded] == []
+
+
 def test_every_summarizer_has_a_description(finished: Run) -> None:
     for name in (*finished.summarizers(), "seq2seq", "all-2+10000"):
-        assert described(name)
-    assert described("all-4+10000").endswith("loop 2, fine-tuned on 10,000 aligned pairs")
+        assert describe_model(name)
+    assert describe_model("all-4+10000").endswith("loop 2, fine-tuned on 10,000 aligned pairs")
 
 
 def test_a_port_in_use_is_an_error_that_helps(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,7 +148,7 @@ def test_a_port_in_use_is_an_error_that_helps(finished: Run, capsys: pytest.Capt
     assert f"--port {port}" in capsys.readouterr().err
 
 
-def test_an_empty_key_is_no_open_door(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_key_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY, "")
     with pytest.raises(NutgrafError, match=KEY):
         read_key()

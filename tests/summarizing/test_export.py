@@ -131,7 +131,7 @@ def test_an_export_opens_wherever_a_run_does(
     assert time.process_time() - began < 2
     assert Summarizer.load(exported.folder / "mu1-2").name == "mu1-2"
     served = Models.load(exported.folder, (), CPU)
-    assert (served.default, list(served.by_name)) == ("all-2", ["mu1-2", "all-2"])
+    assert (served.default.name, list(served.by_name)) == ("all-2", ["mu1-2", "all-2"])
     with pytest.raises(RunError, match=r"no summarizer dbae-2.*mu1-2, all-2"):
         Summarizer.load(exported.folder, "dbae-2")
     monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(f"{TEXTS[0]}\n".encode())))

@@ -1,5 +1,5 @@
-// The page: asks the server for summaries and shows what their words rest on, as the server explains it.
-// Whatever a user or a model wrote is set as text, never as markup.
+// The page: requests summaries from the server and shows where their words come from.
+// What a user or a model wrote is set as text, never as markup.
 "use strict";
 
 const LENGTHS = [6, 8, 10, 12, 15];
@@ -16,7 +16,7 @@ const EXAMPLES = [
 const at = (id) => document.getElementById(id);
 const state = { models: [], round: 0, key: sessionStorage.getItem("nutgraf key") || "" };
 
-function made(tag, text, className) {
+function create(tag, text, className) {
   const element = document.createElement(tag);
   if (text) element.textContent = text;
   if (className) element.className = className;
@@ -25,26 +25,26 @@ function made(tag, text, className) {
 
 // --- words -----------------------------------------------------------------------------------------------------------
 
-// Marks that the server names in its own way, and how texts write them.
+// Punctuation as the server writes it, and as texts do.
 const MARKS = { "``": ['"', "``", "''"], "''": ['"', "''"], "`": ["'", "`"], "'": ["'", "`"], "...": ["...", "…"] };
 const PLAIN = { "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "´": "'" };
-const AHEAD = 4; // characters to look for a word in, past the blanks
+const AHEAD = 4; // characters after the white space in which a word must start
 
-// A text to search in: every character keeps its place.
-const plain = (text) =>
+// Lower-case a text and simplify its quotes; every character keeps its place.
+const simplify = (text) =>
   text.replace(/[“”„‘’´]/g, (mark) => PLAIN[mark]).replace(/\p{Lu}/gu, (letter) => {
     const small = letter.toLowerCase();
     return small.length === letter.length ? small : letter;
   });
 
-// Fill an element with a text, each of `words`, which follow each other in it, wrapped: `wrap(written, place)`.
-function fill(element, text, words, wrap) {
-  const searched = plain(text);
+// Fill an element with a text and wrap each of its `words`, given in order: `wrap(written, place)`.
+function wrapWords(element, text, words, wrap) {
+  const searched = simplify(text);
   const parts = [];
   let end = 0;
   words.forEach((word, place) => {
     const from = end + searched.slice(end).search(/\S|$/);
-    const [start, length] = (MARKS[word] || [plain(word)])
+    const [start, length] = (MARKS[word] || [simplify(word)])
       .map((form) => [searched.slice(from, from + form.length + AHEAD).indexOf(form), form.length])
       .reduce((best, found) => (found[0] >= 0 && (best[0] < 0 || found[0] < best[0]) ? found : best), [-1, 0]);
     if (start < 0) return;
@@ -61,48 +61,48 @@ const isNew = (word) => !word.copied && isWord(word);
 const percent = (share) => (share < 0.01 ? "under 1%" : `${Math.round(100 * share)}%`);
 const reason = ({ text }) => `a ${/\p{N}/u.test(text) ? "number" : "name"} that is not in the text`;
 
-// Say what a word rests on.
-function told(word, sources) {
+// Say where a word comes from.
+function describeWord(word, sources) {
   const parts = [word.copied ? "copied from the text" : word.unsupported ? `unsupported: ${reason(word)}` : "new"];
   if (!word.copied && word.source !== null) parts.push(`looking at “${sources[word.source]}”`);
   if (word.probability !== null) parts.push(`probability ${percent(word.probability)}`);
   return parts.join(", ");
 }
 
-// Light up the word of the text that a summary's word rests on, and say so; without a word, put it out.
-function light(word, sources) {
-  for (const lit of at("source").querySelectorAll(".lit")) lit.classList.remove("lit");
-  at("about-word").textContent = word ? `${word.text}: ${told(word, sources)}` : "";
+// Highlight the source of a summary's word and describe the word; without a word, clear both.
+function highlight(word, sources) {
+  for (const old of at("source").querySelectorAll(".highlighted")) old.classList.remove("highlighted");
+  at("about-word").textContent = word ? `${word.text}: ${describeWord(word, sources)}` : "";
   const source = word && at("source").querySelector(`[data-place="${word.source}"]`);
   if (!source) return;
-  source.classList.add("lit");
-  // Only the box of the text scrolls, not the page.
+  source.classList.add("highlighted");
+  // Scroll the box of the text, not the page.
   const box = at("source");
   const above = source.offsetTop - box.offsetTop;
   if (above < box.scrollTop || above + source.offsetHeight > box.scrollTop + box.clientHeight)
     box.scrollTop = above - box.clientHeight / 2;
 }
 
-// Show a summary word by word: one stop of the tab key, the arrow keys go on from there; each word has a description.
+// Show a summary word by word: the tab key reaches the first word, the arrow keys the others; each has a description.
 function showSummary(element, { summary, words }, sources) {
-  fill(element, summary, words.map(({ text }) => text), (written, place) => {
+  wrapWords(element, summary, words.map(({ text }) => text), (written, place) => {
     const word = words[place];
-    const shown = made(isNew(word) ? "mark" : "span", written, word.copied && isWord(word) ? "kept" : "");
+    const shown = create(isNew(word) ? "mark" : "span", written, word.copied && isWord(word) ? "copied" : "");
     shown.classList.toggle("unsupported", word.unsupported);
-    const note = made("span", told(word, sources));
+    const note = create("span", describeWord(word, sources));
     note.id = `note-${at("notes").childElementCount}`;
     at("notes").append(note);
     shown.dataset.word = place;
     shown.tabIndex = place ? -1 : 0;
     shown.setAttribute("aria-describedby", place ? note.id : `${note.id} how`);
-    for (const event of ["pointerenter", "focus"]) shown.addEventListener(event, () => light(word, sources));
-    for (const event of ["pointerleave", "blur"]) shown.addEventListener(event, () => light());
+    for (const event of ["pointerenter", "focus"]) shown.addEventListener(event, () => highlight(word, sources));
+    for (const event of ["pointerleave", "blur"]) shown.addEventListener(event, () => highlight());
     return shown;
   });
 }
 
-// The arrow keys, Home and End among the words of a summary.
-function walk(event) {
+// Move the focus among the words of a summary with the arrow keys, Home and End.
+function moveFocus(event) {
   if (event.target.dataset.word === undefined) return;
   const words = [...event.target.parentElement.querySelectorAll("[data-word]")];
   const here = words.indexOf(event.target);
@@ -116,7 +116,7 @@ function walk(event) {
 
 // --- the server ------------------------------------------------------------------------------------------------------
 
-async function ask(path, body) {
+async function fetchJson(path, body) {
   const headers = state.key ? { Authorization: `Bearer ${state.key}` } : {};
   const request = body
     ? { method: "POST", headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(body) }
@@ -125,7 +125,7 @@ async function ask(path, body) {
   try {
     response = await fetch(path, request);
   } catch {
-    throw new Error("The server does not answer. Is it still running?");
+    throw new Error("The server did not answer. Is it still running?");
   }
   const answer = await response.json().catch(() => ({}));
   if (response.ok) return answer;
@@ -135,38 +135,38 @@ async function ask(path, body) {
 }
 
 async function summarize(model, text, n_best = 1) {
-  const asked = { text, model, n_best, explain: true };
+  const request = { text, model, n_best, explain: true };
   const words = document.querySelector("input[name=length]:checked").value;
-  if (words) asked.max_words = Number(words);
-  if (at("faithful").checked) asked.faithful = true;
-  return (await ask("/v1/summarize", asked)).summaries[0];
+  if (words) request.max_words = Number(words);
+  if (at("faithful").checked) request.faithful = true;
+  return (await fetchJson("/v1/summarize", request)).summaries[0];
 }
 
-// --- what is shown ---------------------------------------------------------------------------------------------------
+// --- the results -----------------------------------------------------------------------------------------------------
 
-function fail(error) {
+function showError(error) {
   if (error.status !== 401) {
     at("error").textContent = error.message;
     return;
   }
-  at("key-error").textContent = state.key ? "The server refused that key." : "";
+  at("key-error").textContent = state.key ? "The server rejected that key." : "";
   at("key-form").hidden = false;
   at("key").focus();
 }
 
-function busy(is) {
-  at("go").setAttribute("aria-disabled", String(is));
-  at("go").textContent = is ? "Summarizing …" : "Summarize";
-  at("result").setAttribute("aria-busy", String(is));
+function setBusy(busy) {
+  at("go").setAttribute("aria-disabled", String(busy));
+  at("go").textContent = busy ? "Summarizing …" : "Summarize";
+  at("result").setAttribute("aria-busy", String(busy));
 }
 
-function tally({ words, probability }) {
+function tallyWords({ words, probability }) {
   const counted = words.filter(isWord);
-  if (!counted.length) return "This model found nothing to say.";
+  if (!counted.length) return "This model returned no words.";
   const fresh = counted.filter(isNew).length;
-  const sure = probability === null ? "" : `; the model finds them ${percent(probability)} probable, each`;
+  const mean = probability === null ? "" : `; mean probability of a word ${percent(probability)}`;
   const total = counted.length;
-  return `${total} ${total === 1 ? "word" : "words"}: ${total - fresh} copied, ${fresh} new${sure}`;
+  return `${total} ${total === 1 ? "word" : "words"}: ${total - fresh} copied, ${fresh} new${mean}`;
 }
 
 function showChosen(found, text) {
@@ -174,29 +174,29 @@ function showChosen(found, text) {
   at("notes").replaceChildren();
   at("summary").classList.remove("empty");
   showSummary(at("summary"), found, sources);
-  at("tally").textContent = tally(found);
+  at("tally").textContent = tallyWords(found);
   at("flags").replaceChildren(
     ...found.words.filter(({ unsupported }) => unsupported).map((word) => {
-      const flag = made("li");
-      flag.append(made("strong", word.text), ` is ${reason(word)}. The model added it: check it.`);
+      const flag = create("li");
+      flag.append(create("strong", word.text), ` is ${reason(word)}. The model added it: check it.`);
       return flag;
     }),
   );
   at("next").hidden = !found.alternatives.length;
   at("alternatives").replaceChildren(
     ...found.alternatives.map((other) => {
-      const shown = made("li");
+      const shown = create("li");
       showSummary(shown, other, sources);
       return shown;
     }),
   );
   const copied = new Set(found.words.filter(({ copied }) => copied).map(({ source }) => source));
-  fill(at("source"), text, sources, (written, place) => {
-    const shown = made("span", written, copied.has(place) && isWord({ text: written }) ? "kept" : "");
+  wrapWords(at("source"), text, sources, (written, place) => {
+    const shown = create("span", written, copied.has(place) && isWord({ text: written }) ? "copied" : "");
     shown.dataset.place = place;
     return shown;
   });
-  light();
+  highlight();
   at("origin").hidden = false;
 }
 
@@ -204,10 +204,10 @@ function showRows() {
   at("others").hidden = false;
   at("models").replaceChildren(
     ...state.models.map(({ name, description }) => {
-      const row = made("li");
+      const row = create("li");
       row.dataset.model = name;
       row.setAttribute("aria-current", String(name === at("model").value));
-      row.append(made("h3", name), made("p", "…", "said"), made("p", description, "hint"));
+      row.append(create("h3", name), create("p", "…", "model-summary"), create("p", description, "hint"));
       return row;
     }),
   );
@@ -221,72 +221,72 @@ async function showRow(name, round, pending) {
     bad = error.message;
   }
   if (round !== state.round) return;
-  const said = document.querySelector(`#models [data-model="${CSS.escape(name)}"] .said`);
-  said.classList.toggle("bad", Boolean(bad));
-  if (bad) said.textContent = bad;
-  else showSummary(said, found, found.source_words);
+  const shown = document.querySelector(`#models [data-model="${CSS.escape(name)}"] .model-summary`);
+  shown.classList.toggle("bad", Boolean(bad));
+  if (bad) shown.textContent = bad;
+  else showSummary(shown, found, found.source_words);
 }
 
 async function run() {
   const text = at("text").value.trim();
   at("error").textContent = "";
   if (!text) {
-    at("error").textContent = "There is no text yet: paste one, or take an example.";
+    at("error").textContent = "There is no text yet: paste one, or choose an example.";
     at("text").focus();
     return;
   }
   const round = ++state.round;
   const chosen = at("model").value;
-  busy(true);
+  setBusy(true);
   try {
     const found = await summarize(chosen, text, N_BEST);
     if (round !== state.round) return;
     showChosen(found, text);
-    at("result").scrollIntoView({ block: "nearest" });  // on a phone it is below the form
+    at("result").scrollIntoView({ block: "nearest" }); // on a phone it is below the form
     if (state.models.length > 1) {
       showRows();
       for (const { name } of state.models)
         showRow(name, round, name === chosen ? found : summarize(name, text));
     }
   } catch (error) {
-    if (round === state.round) fail(error);
+    if (round === state.round) showError(error);
   } finally {
-    if (round === state.round) busy(false);
+    if (round === state.round) setBusy(false);
   }
 }
 
-function countWords() {
+function updateCount() {
   const count = at("text").value.split(/\s+/).filter(Boolean).length;
   at("count").textContent = `${count} ${count === 1 ? "word" : "words"}`;
   for (const button of at("examples").children)
     button.setAttribute("aria-pressed", String(button.dataset.text === at("text").value));
 }
 
-function describe() {
+function describeModel() {
   const model = state.models.find(({ name }) => name === at("model").value);
   at("about").textContent = model ? model.description : "";
 }
 
 async function start() {
   try {
-    const { models, default: usual } = await ask("/v1/models");
+    const { models, default: defaultModel } = await fetchJson("/v1/models");
     state.models = models;
-    at("model").replaceChildren(...models.map(({ name }) => made("option", name)));
-    at("model").value = usual;
-    describe();
+    at("model").replaceChildren(...models.map(({ name }) => create("option", name)));
+    at("model").value = defaultModel;
+    describeModel();
   } catch (error) {
-    fail(error);
+    showError(error);
   }
 }
 
 at("examples").append(
   ...EXAMPLES.map(([name, text]) => {
-    const button = made("button", name);
+    const button = create("button", name);
     button.type = "button";
     button.dataset.text = text;
     button.addEventListener("click", () => {
       at("text").value = text;
-      countWords();
+      updateCount();
       run();
     });
     return button;
@@ -294,10 +294,10 @@ at("examples").append(
 );
 at("lengths").append(
   ...["", ...LENGTHS].map((words) => {
-    const label = made("label");
-    const input = made("input");
+    const label = create("label");
+    const input = create("input");
     Object.assign(input, { type: "radio", name: "length", value: words, checked: words === "" });
-    label.append(input, made("span", words === "" ? "usual" : String(words)));
+    label.append(input, create("span", words === "" ? "default" : String(words)));
     return label;
   }),
 );
@@ -305,12 +305,12 @@ at("form").addEventListener("submit", (event) => {
   event.preventDefault();
   run();
 });
-at("text").addEventListener("input", countWords);
-document.addEventListener("keydown", walk);
+at("text").addEventListener("input", updateCount);
+document.addEventListener("keydown", moveFocus);
 at("text").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run();
 });
-at("model").addEventListener("change", describe);
+at("model").addEventListener("change", describeModel);
 at("key-form").addEventListener("submit", async (event) => {
   event.preventDefault();
   state.key = at("key").value;
@@ -322,5 +322,5 @@ at("key-form").addEventListener("submit", async (event) => {
   if (!state.models.length) await start();
   if (state.models.length && at("text").value.trim()) run();
 });
-countWords();
+updateCount();
 start();

@@ -1,0 +1,166 @@
+"""The JSON of requests and responses, and the checks of a request.
+
+pydantic parses: it rejects invalid UTF-8, lone surrogates and endless nesting, and does not take "5" for 5. What it
+finds becomes an ApiError, which the app answers with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from nutgraf.serve.limits import LONGEST_SUMMARY, LONGEST_WORD, MOST_SUMMARIES, Limits
+from nutgraf.serve.models import Models
+from nutgraf.summarizing.summarizer import Summary, SummaryOptions, SummaryResult, Word
+
+_MOST_MISTAKES = 3  # in one message
+_LONGEST_MESSAGE = 400  # characters; a message may quote a key that the client made up
+
+
+class ApiError(Exception):
+    """A response other than 200: its status, a code for programs and a message for people."""
+
+    def __init__(self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None):
+        super().__init__(message)
+        self.status, self.code, self.headers = status, code, headers
+        self.message = message if len(message) <= _LONGEST_MESSAGE else message[:_LONGEST_MESSAGE] + " ..."
+
+
+class SummarizeRequest(BaseModel):
+    """What to summarize, and how: exactly one of `text` and `texts`."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+    text: str | None = Field(None, description="One text.")
+    texts: list[str] | None = Field(None, description="Several texts; the summaries come in the same order.")
+    model: str | None = Field(None, description="A name from /v1/models. If missing: the default model.")
+    max_words: int | None = Field(None, ge=1, le=LONGEST_SUMMARY, description="The most words of a summary.")
+    min_words: int | None = Field(
+        None, ge=1, le=LONGEST_SUMMARY, description="The fewest words of a summary, where the model can."
+    )
+    n_best: int = Field(1, ge=1, le=MOST_SUMMARIES, description="Above 1: also return the next best summaries.")
+    explain: bool = Field(False, description="Also return where each word comes from, and its probability.")
+    faithful: bool | None = Field(None, description="Use no name and no number that is not in the text.")
+
+    @property
+    def options(self) -> SummaryOptions:
+        """The options for the summarizer."""
+        return SummaryOptions(self.max_words, self.min_words, self.faithful, self.n_best, self.explain)
+
+
+class SummaryBody(BaseModel):
+    """One summary. With `explain`: also its words and the geometric mean of their probabilities."""
+
+    summary: str
+    probability: float | None = Field(default=None, description="Null where the model has no probabilities.")
+    words: list[Word] = Field(default=[], description="`source` is an index into `source_words`, or null.")
+
+    @classmethod
+    def from_summary(cls, summary: Summary, options: SummaryOptions) -> Self:
+        """Set the fields that the options ask for."""
+        body = cls(summary=summary.text)
+        if options.explain:
+            body.probability, body.words = summary.probability, list(summary.words)
+        return body
+
+
+class TextSummaryBody(SummaryBody):
+    """The summary of one text. Fields that were not asked for are left out."""
+
+    alternatives: list[SummaryBody] = Field(
+        default=[], description="With `n_best` above 1: the next best summaries, best first. There may be fewer."
+    )
+    source_words: list[str] = Field(default=[], description="With `explain`: the words of the text that were read.")
+
+    @classmethod
+    def from_result(cls, result: SummaryResult, options: SummaryOptions) -> Self:
+        """Set the fields that the options ask for; a blank text has an empty summary."""
+        best, *others = result.summaries or (Summary("", (), None),)
+        body = cls.from_summary(best, options)
+        if options.n_best > 1:
+            body.alternatives = [SummaryBody.from_summary(other, options) for other in others]
+        if options.explain:
+            body.source_words = list(result.source)
+        return body
+
+
+class SummarizeResponse(BaseModel):
+    """One summary for each text, in the same order."""
+
+    model: str
+    summaries: list[TextSummaryBody]
+
+
+class ModelInfo(BaseModel):
+    """A summarizer."""
+
+    name: str
+    description: str
+
+
+class ModelList(BaseModel):
+    """The summarizers that are served; a request that names no model uses `default`."""
+
+    default: str
+    default_reason: str
+    models: list[ModelInfo]
+
+
+class ErrorDetail(BaseModel):
+    """What went wrong: a code for programs, a message for people."""
+
+    code: str
+    message: str
+
+
+class ErrorBody(BaseModel):
+    """The body of every response other than 200."""
+
+    error: ErrorDetail
+
+
+def parse_request(body: bytes, limits: Limits, models: Models) -> tuple[SummarizeRequest, str, list[str]]:
+    """Return the request, the name of its model and its texts; an ApiError says what is wrong with it."""
+    try:
+        request = SummarizeRequest.model_validate_json(body)
+    except ValidationError as error:
+        raise _explain_mistakes(error) from None
+    name = models.default.name if request.model is None else request.model
+    if name not in models.by_name:
+        raise ApiError(422, "unknown_model", f"model {name[:80]!r}: expected one of {', '.join(models.by_name)}")
+    if request.min_words and request.max_words and request.min_words > request.max_words:
+        raise _invalid(f"min_words {request.min_words} is above max_words {request.max_words}")
+    return request, name, _check_texts(request, limits)
+
+
+def _invalid(message: str) -> ApiError:
+    return ApiError(422, "invalid_request", message)
+
+
+def _explain_mistakes(error: ValidationError) -> ApiError:
+    mistakes = error.errors(include_url=False, include_context=False, include_input=False)
+    if mistakes[0]["type"] == "json_invalid":
+        return ApiError(400, "invalid_json", mistakes[0]["msg"])
+    places = [".".join(map(str, mistake["loc"])) or "body" for mistake in mistakes]
+    messages = [f"{place}: {mistake['msg']}" for place, mistake in zip(places, mistakes, strict=True)]
+    return _invalid("; ".join(messages[:_MOST_MISTAKES]))
+
+
+def _check_texts(request: SummarizeRequest, limits: Limits) -> list[str]:
+    if (request.text is None) == (request.texts is None):
+        raise _invalid("expected either `text` (a string) or `texts` (a list of strings)")
+    texts = [request.text] if request.text is not None else request.texts or []
+    if not texts:
+        raise _invalid("texts: expected at least one")
+    if len(texts) > limits.texts:
+        raise ApiError(422, "too_many_texts", f"{len(texts)} texts: expected at most {limits.texts} in a request")
+    for place, text in enumerate(texts):
+        words = text.split()
+        if not words:
+            raise ApiError(422, "empty_text", f"text {place} is blank: expected at least one word")
+        if len(words) > limits.words:
+            raise ApiError(422, "text_too_long", f"text {place}: {len(words)} words, expected at most {limits.words}")
+        if max(map(len, words)) > LONGEST_WORD:
+            raise ApiError(422, "text_too_long", f"text {place}: a word of more than {LONGEST_WORD} characters")
+    return texts
