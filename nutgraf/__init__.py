@@ -20,6 +20,9 @@ __all__ = ["InputError", "NutgrafError", "RecipeError", "RunError", "Summarizer"
 
 def __getattr__(name: str) -> object:
     """Import what is heavy when it is first asked for: `nutgraf --help` needs no torch."""
+    from nutgraf.hardware import share_cores
+
+    share_cores()
     if name == "train":
         from nutgraf.backtranslation.train import train
 

@@ -1,4 +1,7 @@
-"""Where a run is computed: one value, made in one place, passed down. It is no part of any step's key."""
+"""Where a run is computed: one value, made in one place, passed down. It is no part of any step's key.
+
+torch is imported when it is needed, so that `share_cores` can be called before.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,23 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-
-import torch
+from typing import TYPE_CHECKING
 
 from nutgraf.errors import RunError
+
+if TYPE_CHECKING:
+    import torch
+
+# How long a thread of OpenMP spins while it waits for the others, before it sleeps. By default it is milliseconds: beside
+# another busy process, threads that spin take the time of those that they wait for (LOG.md, 2026-11-16).
+_WAITING = {"GOMP_SPINCOUNT": "1000", "KMP_BLOCKTIME": "0"}  # GNU's OpenMP (Linux), LLVM's (macOS)
+
+
+def share_cores() -> None:
+    """Make torch bear busy neighbours, unless the environment says otherwise; call it before torch is imported."""
+    if "OMP_WAIT_POLICY" not in os.environ:
+        for name, value in _WAITING.items():
+            os.environ.setdefault(name, value)
 
 
 @dataclass(frozen=True)
@@ -22,6 +38,8 @@ class Hardware:
     @classmethod
     def of(cls, device: str = "cpu", threads: int = 0) -> Hardware:
         """Check what was asked for; 0 threads are as many as there are cores."""
+        import torch
+
         try:
             wanted = torch.device(device)
         except RuntimeError as error:
@@ -36,6 +54,8 @@ class Hardware:
 
     def use(self) -> None:
         """Set the number of threads that this process computes with."""
+        import torch
+
         torch.set_num_threads(self.threads)
 
 
@@ -49,6 +69,8 @@ def cores() -> int:
 @contextmanager
 def using_threads(count: int | None) -> Iterator[None]:
     """Compute with so many threads, and then as before; None changes nothing."""
+    import torch
+
     before = torch.get_num_threads()
     torch.set_num_threads(count or before)
     try:

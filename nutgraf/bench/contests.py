@@ -18,8 +18,10 @@ from torch import Tensor, nn
 from nutgraf.bench import operations
 from nutgraf.bench import plain_model as reference
 from nutgraf.bench.material import SEED, Case, Material, Sizes, Work
+from nutgraf.bench.neighbours import busy_training, single_summaries
 from nutgraf.bench.plain_model import PlainModel
 from nutgraf.bench.serving import serving
+from nutgraf.bench.startup import startup
 from nutgraf.evaluation import rouge
 from nutgraf.learning import search
 from nutgraf.learning.batches import pad_batch
@@ -44,7 +46,10 @@ def contests(sizes: Sizes) -> dict[str, list[Case]]:
     text, ways = Material(sizes), ((sizes.long, sizes.short), (sizes.short, sizes.long))
     models = {f"{make.__name__} {a}->{b}": make(text, a, b) for make in (training, sampling, beam) for a, b in ways}
     of_text = {"tokens": tokens(text), "embeddings": embeddings(text), "alignment": alignment(sizes)}
-    return {PRODUCTS: products(text), **models, "serving": serving(text), **of_text, "ROUGE": scoring(text)}
+    trained = models[f"{training.__name__} {sizes.long}->{sizes.short}"][0]
+    busy = {"busy neighbours": [*busy_training(trained), *single_summaries(text)]}
+    of_text |= {"ROUGE": scoring(text), "start-up": startup(text)}
+    return {PRODUCTS: products(text), **models, **busy, "serving": serving(text), **of_text}
 
 
 def products(text: Material) -> list[Case]:

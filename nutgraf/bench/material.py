@@ -62,6 +62,7 @@ class Case:
     amounts: dict[str, float]
     operations: float = 0.0  # a call; 0 where no matrix product is counted
     against: str = ""  # the case that it is compared with
+    share: float = 1.0  # of that case's speed which it can have at best
 
 
 class Material:

@@ -35,6 +35,7 @@ class Figures:
     contest: str
     case: str
     against: str  # the case that it is compared with
+    share: float  # of that case's speed which it can have at best
     per_second: dict[str, float]  # by unit, the median
     operations_per_second: float  # the median
     amount: float  # a call, in the first unit
@@ -60,7 +61,7 @@ def measured(contest: str, cases: Sequence[Case], sizes: Sizes) -> list[Figures]
         rates = {unit: amount / median(seconds) for unit, amount in case.amounts.items()}
         outside = outside_products(work) if case.operations and case.against else None
         done = case.operations / median(seconds), next(iter(case.amounts.values())), case.operations
-        figures.append(Figures(contest, case.name, case.against, rates, *done, seconds, limits, outside))
+        figures.append(Figures(contest, case.name, case.against, case.share, rates, *done, seconds, limits, outside))
     return figures
 
 
@@ -71,7 +72,7 @@ def _seconds(work: Work) -> float:
 
 
 def outside_products(work: Work) -> float:
-    """Return the share of a call's time that is not spent inside matrix products, on one thread: it sees no other."""
+    """Return the share of a call's time outside matrix products; the profiler sees only the calling thread."""
     os.environ.setdefault("KINETO_LOG_LEVEL", "9")  # else it prints when it starts and stops
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

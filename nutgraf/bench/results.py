@@ -93,7 +93,8 @@ def ratios(figures: Sequence[Figures]) -> list[Ratio]:
         rounds = list(zip(f.seconds, f.limit, strict=True))
         if f.against:
             both = zip(rates[f.contest, f.case], rates[f.contest, f.against], strict=True)
-            values[f.against] = [ours / theirs for ours, theirs in both]
+            name = f.against if f.share == 1 else f"{f.share:.0%} of {f.against}"
+            values[name] = [ours / theirs / f.share for ours, theirs in both]
         if f.against and f.contest in FAIRSEQ:
             theirs = FAIRSEQ[f.contest] / FAIRSEQ_LIMIT
             values["fairseq, scaled"] = [f.amount / once / (theirs * limit) for once, limit in rounds]

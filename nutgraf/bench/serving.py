@@ -16,6 +16,7 @@ from http.client import HTTPConnection
 import torch
 
 from nutgraf.bench.material import Case, Material, Work
+from nutgraf.recipe import Decoding
 from nutgraf.run.folder import Choice
 from nutgraf.serve.limits import Limits
 from nutgraf.serve.models import Models, ServedModel
@@ -46,10 +47,15 @@ def serving(text: Material) -> list[Case]:
 
 def summarizer(text: Material) -> Summarizer:
     """Return a summarizer with random weights, whose summaries all have the same length."""
-    decoding = replace(text.recipe.decoding, min_words=text.sizes.short, max_words=text.sizes.short)
+    decoding = fixed_length(text)
     names = torch.zeros(len(text.vocab), dtype=torch.bool)  # none: no request asks for faithful output
     model = Searched(text.model(copy=True), decoding.output_words, names)
     return Summarizer("bench", model, text.lexicon, text.recipe.text, decoding)
+
+
+def fixed_length(text: Material) -> Decoding:
+    """Return settings with which every summary has the same length."""
+    return replace(text.recipe.decoding, min_words=text.sizes.short, max_words=text.sizes.short)
 
 
 def answers(text: Material, model: Summarizer) -> dict[str, str]:

@@ -12,7 +12,7 @@ The initializers, which are there to begin from and to compare with, are not exp
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ import torch
 from nutgraf.errors import InputError, RunError
 from nutgraf.files import replacing
 from nutgraf.models import storage
+from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.models.storage import PACKS
 from nutgraf.run import manifest as records
 from nutgraf.run.folder import Choice, Run
@@ -113,17 +114,29 @@ def _choose(run: Run, names: Sequence[str]) -> tuple[list[str], Choice]:
 
 def _fill(folder: Path, run: Run, names: Sequence[str], default: Choice, weights: str) -> None:
     models = {name: storage.load(run.intact(name), torch.device("cpu")) for name in names}
+    made = {name: record.digest for name in names if (record := records.read(run.step_folder(name)))}
+    save_models(folder, models, Language.of(run), default, weights, made)
+
+
+def save_models(
+    folder: Path,
+    models: Mapping[str, Seq2seq],
+    language: Language,
+    default: Choice,
+    weights: str = "half",
+    made: Mapping[str, str] | None = None,
+) -> None:
+    """Write the files of an export into a folder; `made` are the digests of the steps that the models are from."""
     ids = [vocab.ids for model in models.values() for vocab in (model.source, model.target)]
     kept = np.unique(np.concatenate(ids))  # sorted, so that the special words stay first
     for name, model in models.items():
         model.source, model.target = (_renumbered(vocab, kept) for vocab in (model.source, model.target))
         (folder / name).mkdir()
         storage.save(model, folder / name, PACKS[weights])
-    Language.of(run).only(kept).save(folder)
-    table = {"format": FORMAT, "models": names, "default": asdict(default), "weights": weights}
+    language.only(kept).save(folder)
+    table = {"format": FORMAT, "models": list(models), "default": asdict(default), "weights": weights}
     (folder / EXPORT).write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
-    made = {name: record.digest for name in names if (record := records.read(run.step_folder(name)))}
-    records.finish(folder, "export", made, 0.0)
+    records.finish(folder, "export", made or {}, 0.0)
 
 
 def _renumbered(vocab: Vocab, kept: Ids) -> Vocab:

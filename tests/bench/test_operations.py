@@ -1,8 +1,8 @@
 from dataclasses import replace
 
 from nutgraf import recipe
-from nutgraf.models.arithmetic import forward
 from nutgraf.bench.operations import scored, sentence
+from nutgraf.models.arithmetic import forward
 from nutgraf.text.corpus import Corpus
 
 SMALL = ["embeddings.width=4", "seq2seq.width=2", "seq2seq.encoder_layers=1", "seq2seq.decoder_layers=1"]

@@ -19,7 +19,7 @@ CASES = ("shipped, copy", "shipped, plain", "reference, copy", "reference, plain
 def figures(case: str, against: str, seconds: list[float]) -> Figures:
     """10 sentences and 1e9 operations a call, on a machine that is as fast as fairseq's, then half as fast."""
     limit = [137e9, 137e9, 68.5e9]
-    return Figures("sampling 32->10", case, against, {"sentences": 1.0}, 1e9, 10, 1e9, seconds, limit)
+    return Figures("sampling 32->10", case, against, 1.0, {"sentences": 1.0}, 1e9, 10, 1e9, seconds, limit)
 
 
 def test_ratios_are_taken_round_by_round() -> None:
@@ -34,6 +34,12 @@ def test_ratios_are_taken_round_by_round() -> None:
     assert limit.theirs == "limit"
     assert [limit.median, limit.greatest] == pytest.approx([0.5 / 137, 1 / 137])
     assert (other.ours, other.theirs) == ("plain", "limit")
+
+
+def test_beside_neighbours_a_fair_share_of_the_speed_is_all_there_is() -> None:
+    half = replace(figures("busy", "idle", [2.0, 2.0, 4.0]), share=0.5)
+    against = ratios([half, figures("idle", "", [1.0, 1.0, 1.0])])[0]
+    assert (against.theirs, against.median, against.least) == ("50% of idle", 1.0, 0.5)
 
 
 def test_ratios_are_of_rates_where_the_amounts_differ() -> None:
