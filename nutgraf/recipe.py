@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar, get_type_hints
 
 import tomli_w
-from pydantic import AfterValidator, ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic.dataclasses import dataclass
+from pydantic.functional_validators import ModelWrapValidatorHandler
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from nutgraf.errors import RecipeError
@@ -134,14 +135,14 @@ class Text(Section):
 
 @dataclass(frozen=True, config=CONFIG)
 class Embeddings(Section):
-    """FastText skip-gram (gensim); the defaults are fastText's own."""
+    """Skip-gram with character n-grams (gensim's FastText); except for the widths, the defaults are fastText's own."""
 
     width: Positive = default(512, "size of the vectors trained jointly on D^F and D^S, for the models")
     procrustes_width: Positive = default(256, "size of the vectors trained on D^F and on D^S separately, for Pr-Thr")
     epochs: Positive = default(5, "passes over the corpora for the joint vectors")
     window: Positive = default(5, "context words on each side, at most")
     negative: Positive = default(5, "negative samples per word")
-    learning_rate: AboveZero = default(0.05, "learning rate at the start; it falls linearly")
+    learning_rate: AboveZero = default(0.05, "learning rate at the start, from which it falls linearly")
     sample: Probability = default(1e-4, "share of the corpus above which a word is randomly skipped; 0: never")
     min_count: Positive = default(5, "rarer words get no vector of their own")
     buckets: Positive = default(2_000_000, "hash buckets of the character n-grams")
@@ -190,7 +191,7 @@ class Dbae(Section):
     steps: Positive = default(30_000, "training steps")
     batch: TwoOrMore = default(64, "summaries per step; batch normalisation needs two")
     learning_rate: AboveZero = default(5e-4, "learning rate of Adam")
-    clip: AboveZero = default(5.0, "gradients with a larger norm are scaled down to it")
+    clip: AboveZero = default(5.0, "largest norm of a gradient; larger ones are scaled down")
     shortlist: ZeroOrMore = default(0, "words sampled for the output layer in training; 0: full softmax")
 
 
@@ -204,7 +205,7 @@ class Mu1(Section):
     steps: Positive = default(5_000, "training steps")
     batch: TwoOrMore = default(256, "texts per step; batch normalisation needs two")
     learning_rate: AboveZero = default(5e-4, "learning rate of Adam")
-    clip: AboveZero = default(5.0, "gradients with a larger norm are scaled down to it")
+    clip: AboveZero = default(5.0, "largest norm of a gradient; larger ones are scaled down")
 
 
 @dataclass(frozen=True, config=CONFIG)
@@ -232,8 +233,8 @@ class Training(Section):
     batch: Positive = default(64, "pairs per step")
     learning_rate: AboveZero = default(5e-4, "learning rate of Adam")
     warmup: ZeroOrMore = default(0, "steps over which the learning rate rises linearly")
-    decay: bool = default(False, "after that it falls linearly to a tenth, until the last step")
-    clip: AboveZero = default(0.1, "gradients with a larger norm are scaled down to it")
+    decay: bool = default(False, "after the warmup it falls linearly, to a tenth at the last step")
+    clip: AboveZero = default(0.1, "largest norm of a gradient; larger ones are scaled down")
     shortlist: ZeroOrMore = default(0, "words sampled for the output layer; 0: full softmax")
     min_coverage: Share = default(0.0, "summarizers learn from texts with at least this share of the summary, in order")
     held_out: ZeroOrMore = default(1_000, "artificial pairs held out for validation")
@@ -267,7 +268,7 @@ class Decoding(Section):
     """How summaries are made for readers and for ROUGE: beam search."""
 
     beam: Positive = default(5, "hypotheses kept")
-    min_words: ZeroOrMore = default(1, "shortest summary, unless its text is no longer; 0: the mean of the summaries")
+    min_words: ZeroOrMore = default(1, "shortest summary, unless the text is that short; 0: the summaries' mean length")
     max_words: Positive = default(20, "longest summary")
     no_repeat_ngram: ZeroOrMore = default(3, "no n-gram of this length occurs twice; 0: no such rule")
     repeat_top_words: TopWords = default(0, "most frequent words that may occur twice in a summary; 0: all")
