@@ -64,7 +64,7 @@ def values_used(step: Step, recipe: Recipe) -> Values:
 
 
 def _of_embeddings(step: Step, recipe: Recipe) -> Values:
-    shared = _values(recipe, "embeddings", "window", "negative", "min_count", "buckets")
+    shared = _values(recipe, "embeddings", "window", "negative", "learning_rate", "sample", "min_count", "buckets")
     if step.name == JOINT:
         own = _values(recipe, "embeddings", "width", "epochs", "max_sentences")
         return shared | own | _vocabularies(recipe, "texts", "summaries", "joint")
