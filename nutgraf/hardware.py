@@ -16,7 +16,7 @@ from nutgraf.errors import RunError
 if TYPE_CHECKING:
     import torch
 
-# How long a thread of OpenMP spins while it waits for the others, before it sleeps. By default it is milliseconds: beside
+# How long a thread of OpenMP spins while it waits for the others, before it sleeps. By default, milliseconds: beside
 # another busy process, threads that spin take the time of those that they wait for (LOG.md, 2026-11-16).
 _WAITING = {"GOMP_SPINCOUNT": "1000", "KMP_BLOCKTIME": "0"}  # GNU's OpenMP (Linux), LLVM's (macOS)
 

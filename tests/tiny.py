@@ -24,6 +24,9 @@ width = 16
 procrustes_width = 8
 epochs = 1
 buckets = 500
+learning_rate = 0.025
+sample = 1e-3
+min_count = 2
 [pr_thr]
 vector_epochs = 1
 vector_words = 0

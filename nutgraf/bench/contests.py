@@ -36,7 +36,7 @@ from nutgraf.text.corpus import Corpus
 from nutgraf.text.embeddings import train_embeddings
 from nutgraf.text.tokens import tokenize_all
 
-PRODUCTS = "matrix products"
+PRODUCTS, BUSY, STARTUP = "matrix products", "busy neighbours", "start-up"
 Shipped = Callable[[Seq2seq], Work]
 Plain = Callable[[PlainModel], Work]
 
@@ -47,9 +47,9 @@ def contests(sizes: Sizes) -> dict[str, list[Case]]:
     models = {f"{make.__name__} {a}->{b}": make(text, a, b) for make in (training, sampling, beam) for a, b in ways}
     of_text = {"tokens": tokens(text), "embeddings": embeddings(text), "alignment": alignment(sizes)}
     trained = models[f"{training.__name__} {sizes.long}->{sizes.short}"][0]
-    busy = {"busy neighbours": [*busy_training(trained), *single_summaries(text)]}
-    of_text |= {"ROUGE": scoring(text), "start-up": startup(text)}
-    return {PRODUCTS: products(text), **models, **busy, "serving": serving(text), **of_text}
+    busy = [*busy_training(trained), *single_summaries(text)]
+    of_users = {BUSY: busy, STARTUP: startup(text), "serving": serving(text)}
+    return {PRODUCTS: products(text), **models, **of_users, **of_text, "ROUGE": scoring(text)}
 
 
 def products(text: Material) -> list[Case]:

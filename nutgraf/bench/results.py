@@ -17,7 +17,7 @@ from statistics import median
 import torch
 from rich.table import Table
 
-from nutgraf.bench.contests import PRODUCTS, contests
+from nutgraf.bench.contests import BUSY, PRODUCTS, STARTUP, contests
 from nutgraf.bench.material import Sizes, quick
 from nutgraf.bench.measure import Figures, measured, megabytes
 from nutgraf.hardware import Hardware
@@ -63,7 +63,7 @@ def bench(small: bool, threads: int, say: Callable[[str], None]) -> Report:
         figures += measured(name, cases, sizes)
     for number in range(len(figures) - 1 if small else len(todo[PRODUCTS]), len(figures)):
         f = figures[number]
-        if f.case.startswith("reference"):
+        if f.case.startswith("reference") or f.contest in (BUSY, STARTUP):
             continue
         say(f"memory of {f.contest}, {f.case}")
         before, peak = megabytes(f.contest, f.case, hardware.threads, small)
