@@ -21,7 +21,7 @@ from pathlib import Path
 
 from nutgraf.demo.corpus import same_story
 from nutgraf.demo.reuters import Story
-from nutgraf.text.tokens import sentences
+from nutgraf.text.sentences import split_sentences
 
 SEED = 1
 HELD_OUT = 1_000
@@ -81,7 +81,7 @@ def _package(stanza: Sequence[str]) -> Package | None:
         if not line.startswith(" ") or line.startswith("  ") or line.strip() == ".":
             break
         paragraph.append(line.strip())
-    found = sentences(" ".join(paragraph))
+    found = split_sentences(" ".join(paragraph))
     package = Package(name, " ".join(stanza[start].removeprefix(FIELD).split()), found[0] if found else "")
     enough = zip((package.sentence, package.synopsis), FEWEST_WORDS, strict=True)
     return package if all(len(line.split()) >= least for line, least in enough) else None

@@ -265,13 +265,13 @@ def summarize(
 
 def _parts(texts: Iterable[str], per_sentence: bool) -> Iterator[tuple[str, dict[str, int]]]:
     """Yield what is summarized, and where it stands: a text, or each of its sentences with both their numbers."""
-    from nutgraf.text.tokens import sentences
+    from nutgraf.text.sentences import split_sentences
 
     for number, text in enumerate(texts, 1):
         if not per_sentence:
             yield text, {}
             continue
-        for place, sentence in enumerate(sentences(text) or [""], 1):
+        for place, sentence in enumerate(split_sentences(text) or [""], 1):
             yield sentence, {"text_number": number, "sentence_number": place}
 
 

@@ -30,8 +30,9 @@ from nutgraf.summarizing.export import EXPORT, Export
 from nutgraf.summarizing.language import Language
 from nutgraf.text.casing import Casing, Writer
 from nutgraf.text.lexicon import SPECIALS, Ids, Lexicon
-from nutgraf.text.reading import cleaned
-from nutgraf.text.tokens import Tokenizer, is_digit, sentences
+from nutgraf.text.reading import clean_line
+from nutgraf.text.sentences import split_sentences
+from nutgraf.text.tokens import Tokenizer, is_digit
 
 RETRIES = 8  # to meet the word limit: the model counts punctuation as words, a reader does not
 
@@ -270,7 +271,7 @@ class Summarizer:
         """Return what is read of a text: all, or the first sentences where it is too long, at least one."""
         if len(text.split()) <= self._text.max_text_words:
             return text
-        first, *others = sentences(text)
+        first, *others = split_sentences(text)
         for sentence in others:
             if len(self._tokenizer.words(f"{first} {sentence}")) > self._text.max_text_words:
                 break
@@ -317,7 +318,7 @@ def _check_texts(texts: Sequence[str]) -> list[str]:
     for place, text in enumerate(texts):
         if not isinstance(text, str):
             raise TypeError(f"text {place}: expected a string, not {type(text).__name__}")
-    return [cleaned(text) for text in texts]
+    return [clean_line(text) for text in texts]
 
 
 def _is_fact(word: str, casing: Casing) -> bool:
