@@ -1,8 +1,7 @@
-"""What a run reads from outside: two unaligned files, and pairs where the user has some.
+"""The files a run reads: two unaligned ones, and pairs if the user has some.
 
-An input is known by the digest of its lines, so a file that was compressed or moved is still the same input. The
-training code sees texts and summaries; `valid` reaches the thresholds of the initializers alone, `aligned` the
-supervised rows alone.
+An input is identified by the digest of its lines, so a file that was compressed or moved is still the same input.
+Training reads texts and summaries; only the initializers' thresholds use `valid`, only the supervised rows `aligned`.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import hashlib
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,14 +24,14 @@ class Source:
 
     path: str
     lines: int
-    words: int  # as blanks separate them: for estimates
+    words: int  # split at blanks, for estimates
     digest: str
     limit: int = 0
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """All that a run reads."""
+    """Everything a run reads."""
 
     texts: Source
     summaries: Source
@@ -41,7 +40,7 @@ class Inputs:
 
 
 def read_source(path: str, limit: int = 0) -> Source:
-    """Read a file once, so that what cannot be read is an error now, and take its digest."""
+    """Read a file once to compute its digest; a file that cannot be read raises an InputError now."""
     digest = hashlib.sha256()
     count = words = 0
     for line in read_lines(path, limit):
@@ -60,23 +59,22 @@ def read_inputs(
     valid: str | None = None,
     aligned: str | None = None,
 ) -> tuple[Inputs, list[str]]:
-    """Check and digest all inputs; return them and warnings."""
+    """Check and read all inputs; return them and any warnings."""
     warnings = check_unaligned(texts, summaries)
     sources = (read_source(texts, texts_limit), read_source(summaries, summaries_limit))
-    return Inputs(*sources, _pairs(valid), _pairs(aligned)), warnings
+    return Inputs(*sources, _read_pairs_source(valid), _read_pairs_source(aligned)), warnings
 
 
-def _pairs(path: str | None) -> Source | None:
+def _read_pairs_source(path: str | None) -> Source | None:
     if path is None:
         return None
-    if not read_pairs(path):
-        raise InputError(f"{path}: no pairs; expected lines of a text, a tab and its summary")
+    read_pairs(path)  # raises an InputError if a line is no pair, or there is none
     return read_source(path)
 
 
 @contextmanager
 def as_files(*paths: str | None) -> Iterator[list[str | None]]:
-    """Copy standard input, named `-`, and pipes to temporary files: they are read more than once."""
+    """Yield the paths, with standard input (`-`) and pipes copied to temporary files that can be read repeatedly."""
     if paths.count(STDIN) > 1:
         raise InputError("standard input (-) can be given for one file only")
     with tempfile.TemporaryDirectory(prefix="nutgraf-") as folder:
@@ -88,12 +86,8 @@ def _as_file(path: str, folder: Path) -> str:
         return path
     folder.mkdir()
     copy = folder / ("stdin.txt" if path == STDIN else Path(path).name)
-    with copy.open("wb") as file:
-        if path == STDIN:
-            shutil.copyfileobj(standard_input(), file)
-        else:
-            with Path(path).open("rb") as pipe:
-                shutil.copyfileobj(pipe, file)
+    with nullcontext(standard_input()) if path == STDIN else Path(path).open("rb") as stream, copy.open("wb") as file:
+        shutil.copyfileobj(stream, file)
     return str(copy)
 
 

@@ -1,8 +1,8 @@
 """How words are usually written: "u.s." is U.S., "at&t" is AT&T.
 
-Models see lower case. On the way back a word that stands in the text is written as there; for the others, and for a
-text's first word, whose capital may only mark the start, the corpora know. Titles may capitalise every word, texts do
-not: so a summary's words are written as summaries write them, and what is a name is told from the texts.
+Models see lower case. In a written summary, a word that is in the text is copied as it is there. Other words, and the
+text's first word, whose capital may only mark the start, are written as in the corpora. Titles may capitalise every
+word and texts do not, so the summaries decide how a word is written, and the texts decide whether it is a name.
 """
 
 from __future__ import annotations
@@ -14,37 +14,37 @@ from pathlib import Path
 from nutgraf.text.tokens import Tokenizer, detokenize
 
 FILE = "casing.tsv"
-_STARTS = frozenset((".", "!", "?", ":", ";", "``", "`", "(", "-", "--", "..."))
+_BEFORE_START = frozenset((".", "!", "?", ":", ";", "``", "`", "(", "-", "--", "..."))
 Forms = Mapping[str, str]
 
 
 class Casing:
-    """The usual forms of words, in summaries and in texts; a word that neither has is written as it is."""
+    """The usual forms of words, in summaries and in texts; a word found in neither is left as it is."""
 
     def __init__(self, summaries: Forms | None = None, texts: Forms | None = None):
         self.summaries, self.texts = summaries or {}, texts or {}
 
     @classmethod
     def learn(cls, texts: Iterable[str], summaries: Iterable[str]) -> Casing:
-        """Count the forms in raw lines, but for those at the start of a sentence."""
-        return cls(_usual(summaries), _usual(texts))
+        """Count the forms in raw lines, except at the start of a sentence."""
+        return cls(_count_forms(summaries), _count_forms(texts))
 
     def form(self, word: str) -> str:
-        """Return a word as a summary would have it."""
+        """Return a word as summaries write it."""
         return self.summaries.get(word) or self.texts.get(word) or word
 
     def is_name(self, word: str) -> bool:
-        """Whether a word is written with a capital inside a sentence."""
+        """Whether a word has a capital inside a sentence."""
         form = self.texts.get(word) or self.summaries.get(word) or word
         return form != form.lower()
 
     def inside(self, word: str, form: str) -> str:
-        """Return how a word that starts a text would be written inside it: its capital may only mark the start."""
+        """Return how the first word of a text is written inside it: its capital may only mark the start."""
         known = word in self.summaries or word in self.texts
         return self.form(word) if known and not self.is_name(word) else form
 
     def save(self, path: Path) -> None:
-        """Write one word a line: as models see it, in summaries, in texts."""
+        """Write one line per word: as models see it, in summaries, in texts."""
         words = sorted({*self.summaries, *self.texts})
         lines = (f"{w}\t{self.summaries.get(w, '')}\t{self.texts.get(w, '')}\n" for w in words)
         path.write_text("".join(lines), encoding="utf-8", newline="\n")
@@ -70,7 +70,7 @@ class Writer:
         return self.line(self.forms(words, text))
 
     def forms(self, words: Sequence[str], text: str) -> list[str]:
-        """Write words as the text has them, others as the corpora do."""
+        """Return words as the text writes them, or else as the corpora do."""
         pairs = [*zip(self._tokenizer.words(text), self._tokenizer.tokenize(text), strict=True)]
         forms: dict[str, str] = {}
         for word, form in pairs[1:]:
@@ -85,8 +85,8 @@ class Writer:
         return written[:1].upper() + written[1:] if written.split(" ")[0].islower() else written
 
 
-def _usual(lines: Iterable[str]) -> dict[str, str]:
-    """Return each word's most frequent form; of equal ones the plain one, or the first by the alphabet."""
+def _count_forms(lines: Iterable[str]) -> dict[str, str]:
+    """Return each word's most frequent form; if several are, the lower-case one or the first by the alphabet."""
     tokenizer = Tokenizer()
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for line in lines:
@@ -94,7 +94,7 @@ def _usual(lines: Iterable[str]) -> dict[str, str]:
             continue
         before = "."
         for form in tokenizer.tokenize(line):
-            if before not in _STARTS:
+            if before not in _BEFORE_START:
                 counts[form.lower()][form] += 1
             before = form
     return {word: min(forms, key=lambda form: (-forms[form], form != word, form)) for word, forms in counts.items()}

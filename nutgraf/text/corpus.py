@@ -1,6 +1,6 @@
-"""Corpora of word ids on disk, memory-mapped: a million sentences cost no Python objects.
+"""Corpora of word ids on disk, memory-mapped: a million sentences take no Python objects.
 
-Two .npy files a corpus: `<name>.tokens.npy` (int32, all sentences end to end) and `<name>.offsets.npy` (int64, where
+Two .npy files per corpus: `<name>.tokens.npy` (int32, all sentences end to end) and `<name>.offsets.npy` (int64, where
 each sentence starts, and the end). Nothing is pickled.
 """
 
@@ -40,7 +40,7 @@ class Corpus(Sequence[Ids]):
 
     @classmethod
     def open(cls, folder: Path, name: str) -> Corpus:
-        """Map what `save` wrote."""
+        """Map the files that `save` wrote."""
         tokens = folder / f"{name}.tokens.npy"
         # An empty file cannot be mapped.
         mode: Literal["r"] | None = "r" if tokens.stat().st_size > 128 else None

@@ -1,8 +1,8 @@
-"""The run's word list, and the parts of it that a model knows.
+"""A run's word list, and the part of it that a model knows.
 
-A lexicon numbers every distinct word of both corpora, most frequent first. Corpora, pairs and search all speak in these
-numbers, so a word outside a model's vocabulary still has an identity: it can be copied from the source as it stands.
-A vocabulary is the part of the lexicon that a model has vectors for, with numbers of its own.
+A lexicon numbers every distinct word of both corpora, most frequent first. Corpora, pairs and search use these numbers,
+so that a word outside a model's vocabulary can still be copied from the source. A vocabulary is the part of the
+lexicon that a model has vectors for, with numbers of its own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SPECIALS = ("<pad>", "</s>", "<unk>")
 
 
 class Lexicon:
-    """All words of a run; a word's id is its place."""
+    """All words of a run; a word's id is its place in the list."""
 
     def __init__(self, words: Sequence[str]):
         if tuple(words[: len(SPECIALS)]) != SPECIALS:
@@ -32,7 +32,7 @@ class Lexicon:
         return len(self.words)
 
     def encode(self, tokens: Iterable[str]) -> Ids:
-        """Return the ids of words; a word not in the list becomes UNK."""
+        """Return the ids of words; a word that is not in the list becomes UNK."""
         return np.array([self._ids.get(token, UNK) for token in tokens], dtype=np.int32)
 
     def decode(self, ids: Iterable[int]) -> list[str]:
@@ -40,12 +40,12 @@ class Lexicon:
         return [self.words[i] for i in ids]
 
     def extended(self, sentences: Iterable[Iterable[str]]) -> Lexicon:
-        """Return a lexicon with the words of new sentences appended, so that each of them can be copied."""
+        """Return a lexicon with the new words of these sentences appended, so that they can be copied."""
         new = dict.fromkeys(word for sentence in sentences for word in sentence if word not in self._ids)
         return Lexicon([*self.words, *new]) if new else self
 
     def save(self, path: Path) -> None:
-        """Write one word a line."""
+        """Write one word per line."""
         path.write_text("".join(f"{word}\n" for word in self.words), encoding="utf-8", newline="\n")
 
     @classmethod
@@ -66,7 +66,7 @@ class Vocab:
 
     @classmethod
     def most_frequent(cls, counts: NDArray[np.int64], size: int) -> Vocab:
-        """Take the `size` words with the highest counts (counts by lexicon id); words that never occur stay out."""
+        """Take the `size` words with the highest counts (by lexicon id), without words that never occur."""
         counts = counts.copy()
         counts[: len(SPECIALS)] = 0
         order = np.argsort(-counts, kind="stable")[: max(size - len(SPECIALS), 0)]
@@ -77,6 +77,6 @@ class Vocab:
         return len(self.ids)
 
     def local(self, ids: Ids) -> Ids:
-        """Map lexicon ids to the vocabulary's own; unknown ones, also those past the lexicon's end, become UNK."""
+        """Map lexicon ids to the vocabulary's own; unknown ones, and those past the lexicon's end, become UNK."""
         known = np.asarray(ids) < len(self.table)
         return np.where(known, self.table[np.where(known, ids, UNK)], UNK).astype(np.int32)

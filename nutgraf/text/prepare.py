@@ -1,8 +1,8 @@
 """From lines of text to what every later step reads: one lexicon and two memory-mapped corpora of word ids.
 
-Words are numbered as they come and renumbered by their frequency in both corpora at the end, so one pass over each is
-enough. Vocabularies of F and S apart, |V^F| and |V^S| (Section 4 and the appendix), and the joint one of the models
-that copy, are cut from the counts. It does not read files (see reading) nor keep any text.
+Words are numbered as they come and renumbered by their frequency in both corpora at the end, so each corpus is read
+once. The vocabularies of each side, V^F and V^S (Section 4 and the appendix), and the joint one of the models that
+copy, follow from the counts. It does not read files (see reading) and stores no text.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import SPECIALS, Lexicon, Vocab
 from nutgraf.text.tokens import tokenize_all
 
-_FEWEST = 10  # distinct words without which nothing can be learned
-_OFTEN = 5_000  # lines between reports
+_MIN_WORDS = 10  # distinct words, below which nothing can be learned
+_REPORT_EVERY = 5_000  # lines
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Prepared:
 
     @classmethod
     def open(cls, folder: Path) -> Prepared:
-        """Map what `prepare` wrote."""
+        """Open the files that `prepare` wrote."""
         return cls(Lexicon.load(folder / "lexicon.txt"), Corpus.open(folder, "texts"), Corpus.open(folder, "summaries"))
 
     def vocab_F(self, settings: recipe.Text) -> Vocab:  # noqa: N802
@@ -48,8 +48,8 @@ class Prepared:
         return Vocab.most_frequent(self.summaries.counts(len(self.lexicon)), settings.summaries_vocabulary)
 
     def joint(self, settings: recipe.Text) -> Vocab:
-        """One list for both sides: words by the sum of their relative frequencies, whatever the corpora's sizes."""
-        shares = sum(_parts(corpus.counts(len(self.lexicon))) for corpus in (self.texts, self.summaries))
+        """One list for both sides, by the sum of relative frequencies, so that the corpora's sizes do not matter."""
+        shares = sum(_relative_counts(corpus.counts(len(self.lexicon))) for corpus in (self.texts, self.summaries))
         return Vocab.most_frequent(np.asarray(shares), settings.joint_vocabulary)
 
 
@@ -58,15 +58,15 @@ def prepare(
 ) -> None:
     """Write `lexicon.txt` and the corpora `texts` and `summaries` to the folder.
 
-    Progress has total 0, since nobody knows how many lines come.
+    Progress has total 0, since the number of lines is not known in advance.
     """
     numbers = _Numbers()
     tokens, offsets = {}, {}
     limits = {"texts": settings.max_text_words, "summaries": settings.max_summary_words}
     for name, lines in (("texts", texts), ("summaries", summaries)):
         sentences = tokenize_all(lines, settings.digits, workers)
-        tokens[name], offsets[name] = _numbered(sentences, numbers, limits[name], name, report)
-    words, places = _by_frequency(numbers, list(tokens.values()))
+        tokens[name], offsets[name] = _number_words(sentences, numbers, limits[name], name, report)
+    words, places = _sort_by_frequency(numbers, list(tokens.values()))
     folder.mkdir(parents=True, exist_ok=True)
     Lexicon(words).save(folder / "lexicon.txt")
     for name in limits:
@@ -74,7 +74,7 @@ def prepare(
 
 
 def check_vocabularies(prepared: Prepared, settings: recipe.Text) -> list[str]:
-    """Return a warning for each vocabulary that the recipe asks to be larger than the corpus has words for."""
+    """Return a warning for each vocabulary that is larger in the recipe than the corpus has words for."""
     sizes = {
         "texts_vocabulary": len(prepared.vocab_F(settings)),
         "summaries_vocabulary": len(prepared.vocab_S(settings)),
@@ -95,30 +95,30 @@ class _Numbers(dict[str, int]):
         return number
 
 
-def _numbered(
+def _number_words(
     sentences: Iterable[list[str]], numbers: _Numbers, limit: int, name: str, report: Report
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return all word numbers end to end, and where each sentence starts; sentences without a word are left out."""
+    """Return all word numbers end to end, and where each sentence starts; sentences without words are left out."""
     tokens, ends = array("i"), array("q", [0])
     report(Progress(0, 0, "lines", name))
     for done, sentence in enumerate(sentences, 1):
         tokens.extend(map(numbers.__getitem__, sentence[:limit]))
         if len(tokens) > ends[-1]:
             ends.append(len(tokens))
-        if done % _OFTEN == 0:
+        if done % _REPORT_EVERY == 0:
             report(Progress(done, 0, "lines", name))
     found = np.frombuffer(tokens, dtype=np.int32)
     distinct = len(np.unique(found))
-    if distinct < _FEWEST:
+    if distinct < _MIN_WORDS:
         raise InputError(
             f"{name}: {len(ends) - 1} lines with {distinct} distinct words; "
-            f"expected many lines, with at least {_FEWEST} distinct words, to learn from"
+            f"expected many lines, with at least {_MIN_WORDS} distinct words, to learn from"
         )
     return found, np.frombuffer(ends, dtype=np.int64)
 
 
-def _by_frequency(numbers: _Numbers, tokens: list[NDArray[np.int32]]) -> tuple[list[str], NDArray[np.int32]]:
-    """Return the words, most frequent first (of equal ones the first seen), and the new place of each number."""
+def _sort_by_frequency(numbers: _Numbers, tokens: list[NDArray[np.int32]]) -> tuple[list[str], NDArray[np.int32]]:
+    """Return the words, most frequent first (ties: first seen first), and the new place of each number."""
     counts = sum(np.bincount(part, minlength=len(numbers)) for part in tokens)
     order = np.argsort(-np.asarray(counts), kind="stable")
     places = np.empty(len(numbers), dtype=np.int32)
@@ -127,7 +127,7 @@ def _by_frequency(numbers: _Numbers, tokens: list[NDArray[np.int32]]) -> tuple[l
     return [*SPECIALS, *(words[number] for number in order)], places
 
 
-def _parts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Relative frequencies, in parts of 2 ** 50, so that they can be compared exactly."""
+def _relative_counts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Relative frequencies times 2 ** 50, rounded so that they can be compared exactly."""
     shares: NDArray[np.float64] = counts / counts.sum()
     return np.round(shares * 2.0**50).astype(np.int64)

@@ -1,8 +1,8 @@
 """Lines of UTF-8 text from plain files, .gz, .xz and standard input, read as a stream.
 
-One sequence a line (Section 4 of the paper). Only a line feed ends a line; control characters and unusual blanks
-become plain blanks; blank lines are skipped. Whatever cannot be read as text is an InputError that says where and what
-to do. It does not tokenise, and it never holds a file in memory.
+One sequence per line (Section 4 of the paper). Only a line feed ends a line; control characters and unusual blanks
+become plain blanks; blank lines are skipped. What cannot be read as text raises an InputError that says where and what
+to do. It does not tokenise, and it never holds a whole file in memory.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from typing import BinaryIO, cast
 from nutgraf.errors import InputError
 
 STDIN = "-"
-_LONGEST = 1 << 20  # bytes a line
+_MAX_LINE = 1 << 20  # bytes
 _SAMPLE = 2_000  # lines compared to find out whether two files are aligned
 _PACKED = {b"\x1f\x8b": "gzip data: give it the ending .gz", b"\xfd7zXZ": "xz data: give it the ending .xz"}
 _PACKED |= {b"PK\x03\x04": "a zip archive: unpack it first", b"BZh": "bzip2 data: unpack it first"}
-_DROPPED = frozenset("\u00ad\u200b\u2060\ufeff")  # soft hyphen, zero-width blanks, byte order mark
+_INVISIBLE = frozenset("\u00ad\u200b\u2060\ufeff")  # soft hyphen, zero-width blanks, byte order mark
 
 
 def read_lines(path: str, limit: int = 0) -> Iterator[str]:
-    """Return the lines of a file ("-" is standard input) one by one, at most `limit` of them (0: all)."""
+    """Return the lines of a file ("-" is standard input), read one by one, at most `limit` of them (0: all)."""
     _check_file(path)
-    return islice(_filled(path), limit or None)
+    return islice(_read_nonblank(path), limit or None)
 
 
 def read_every_line(path: str) -> Iterator[str]:
-    """Yield all lines, blank ones too, as empty strings: for work that gives one line for each."""
+    """Return all lines, blank ones as empty strings, for commands that print one line for each."""
     _check_file(path)
-    return (cleaned(line).strip() for line in _decoded(path))
+    return (clean_line(line).strip() for line in _decode_lines(path))
 
 
 def read_pairs(path: str, limit: int = 0) -> list[tuple[str, str]]:
-    """Return the pairs of a file of lines `text <tab> summary`, at most `limit` of them (0: all)."""
+    """Return the pairs of a file with lines `text <tab> summary`, at most `limit` of them (0: all)."""
     _check_file(path)
-    pairs = (_pair(path, number, line) for number, line in enumerate(_decoded(path), 1) if line.strip())
+    pairs = (_split_pair(path, number, line) for number, line in enumerate(_decode_lines(path), 1) if line.strip())
     found = list(islice(pairs, limit or None))
     if not found:
         raise InputError(f"{_name(path)}: empty; expected lines of text, a tab and a summary")
@@ -51,7 +51,7 @@ def read_pairs(path: str, limit: int = 0) -> list[tuple[str, str]]:
 
 
 def check_unaligned(texts: str, summaries: str) -> list[str]:
-    """Check that two files can be trained on, by a look at their beginnings; return warnings."""
+    """Check from their first lines that two files can be trained on; return warnings."""
     if texts == summaries == STDIN:
         raise InputError("texts and summaries are both standard input (-): give a file for one of them")
     for path in (texts, summaries):
@@ -60,22 +60,22 @@ def check_unaligned(texts: str, summaries: str) -> list[str]:
         raise InputError(
             f"texts and summaries are the same file, {texts}: give one file of full texts and another of summaries"
         )
-    # What comes through a pipe can be read only once, and that is for the training.
+    # A pipe can be read only once, and training needs that read.
     seekable = [path for path in (texts, summaries) if path != STDIN and Path(path).is_file()]
     for path in seekable:
-        if len(list(islice(_filled(path), 2))) < 2:
-            raise InputError(f"{path}: only one line; expected a corpus of many sequences, one a line")
-    if len(seekable) == 2 and _aligned(texts, summaries):
+        if len(list(islice(_read_nonblank(path), 2))) < 2:
+            raise InputError(f"{path}: only one line; expected a corpus of many sequences, one per line")
+    if len(seekable) == 2 and _look_aligned(texts, summaries):
         return [
-            f"line by line, {summaries} summarises {texts}: they look like aligned pairs, and no use is made of that. "
+            f"line by line, {summaries} summarises {texts}: they look like aligned pairs, which training does not use. "
             "If you have pairs, give them with --aligned as lines of text, a tab and a summary"
         ]
     return []
 
 
-def _aligned(texts: str, summaries: str) -> bool:
-    """Whether lines of equal number share far more words than lines of different numbers do."""
-    pairs = zip(islice(_decoded(texts), _SAMPLE), islice(_decoded(summaries), _SAMPLE), strict=False)
+def _look_aligned(texts: str, summaries: str) -> bool:
+    """Whether lines with the same number share far more words than lines with different numbers."""
+    pairs = zip(islice(_decode_lines(texts), _SAMPLE), islice(_decode_lines(summaries), _SAMPLE), strict=False)
     words = [(set(text.lower().split()), set(summary.lower().split())) for text, summary in pairs]
     words = [(text, summary) for text, summary in words if text and summary]
     if len(words) < 5:
@@ -86,55 +86,53 @@ def _aligned(texts: str, summaries: str) -> bool:
     return same > 2 * other and same - other > 0.15 * len(words)
 
 
-def _pair(path: str, number: int, line: str) -> tuple[str, str]:
-    columns = [cleaned(column).strip() for column in line.strip("\r\n").split("\t")]
+def _split_pair(path: str, number: int, line: str) -> tuple[str, str]:
+    columns = [clean_line(column).strip() for column in line.strip("\r\n").split("\t")]
     if len(columns) != 2 or not all(columns):
         what = f"{len(columns)} columns" if len(columns) != 2 else "an empty column"
         raise InputError(f"{_name(path)}, line {number}: {what}; expected a text, one tab and its summary")
     return columns[0], columns[1]
 
 
-def _filled(path: str) -> Iterator[str]:
-    """Yield the lines that are not blank, cleaned; there must be one."""
+def _read_nonblank(path: str) -> Iterator[str]:
+    """Yield the lines that are not blank, cleaned; raise if there is none."""
     empty = True
-    for line in _decoded(path):
-        line = cleaned(line).strip()
+    for line in _decode_lines(path):
+        line = clean_line(line).strip()
         if line:
             empty = False
             yield line
     if empty:
-        raise InputError(f"{_name(path)}: empty, or blank lines only; expected one sequence a line")
+        raise InputError(f"{_name(path)}: empty, or blank lines only; expected one sequence per line")
 
 
-def cleaned(line: str) -> str:
-    """Turn control characters and unusual blanks into plain blanks, and leave out what cannot be seen."""
+def clean_line(line: str) -> str:
+    """Replace control characters and unusual blanks by plain blanks, and drop invisible characters."""
     if line.isprintable():
         return line
     return "".join(
         " " if unicodedata.category(character) in ("Cc", "Zl", "Zp", "Zs") else character
         for character in line
-        if character not in _DROPPED
+        if character not in _INVISIBLE
     )
 
 
-def _decoded(path: str) -> Iterator[str]:
-    """Yield all lines, the blank ones too, with their ends."""
-    with _opened(path) as stream, _explained(path):
-        number = 0
-        while raw := stream.readline(_LONGEST):
-            number += 1
+def _decode_lines(path: str) -> Iterator[str]:
+    """Yield all lines, including blank ones, with their line ends."""
+    with _open(path) as stream, _explain_errors(path):
+        for number, raw in enumerate(iter(lambda: stream.readline(_MAX_LINE), b""), 1):
             if number == 1:
                 raw = raw.removeprefix(b"\xef\xbb\xbf")
-                _check_unpacked(path, raw)
-            yield _text(path, number, raw)
+                _check_not_packed(path, raw)
+            yield _decode(path, number, raw)
 
 
-def _text(path: str, number: int, raw: bytes) -> str:
+def _decode(path: str, number: int, raw: bytes) -> str:
     where = f"{_name(path)}, line {number}"
     if (place := raw.find(b"\0")) >= 0:
         raise InputError(f"{where}, byte {place + 1} is zero: a binary file, or UTF-16; expected UTF-8 text")
-    if len(raw) == _LONGEST:
-        raise InputError(f"{where}: longer than {_LONGEST:,} bytes; expected one sequence a line")
+    if len(raw) == _MAX_LINE:
+        raise InputError(f"{where}: longer than {_MAX_LINE:,} bytes; expected one sequence per line")
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -144,7 +142,7 @@ def _text(path: str, number: int, raw: bytes) -> str:
         ) from error
 
 
-def _check_unpacked(path: str, raw: bytes) -> None:
+def _check_not_packed(path: str, raw: bytes) -> None:
     for magic, what in _PACKED.items():
         if raw.startswith(magic):
             raise InputError(f"{_name(path)}: {what}")
@@ -154,18 +152,18 @@ def _check_file(path: str) -> None:
     if path == STDIN:
         return
     try:
-        known = Path(path).exists()
-    except OSError as error:  # too long for a name, for one
+        exists = Path(path).exists()
+    except OSError as error:  # such as a name that is too long
         raise InputError(f"{path[:80]}: cannot be a file: {error.strerror}") from error
-    if not known:
+    if not exists:
         raise InputError(f"{path}: no such file (from {Path.cwd()})")
     if Path(path).is_dir():
         raise InputError(f"{path}: a directory; expected a text file, plain, .gz or .xz")
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[BinaryIO]:
-    """Open a file for bytes; standard input stays open."""
+def _open(path: str) -> Iterator[BinaryIO]:
+    """Open a file for reading bytes, and close it afterwards unless it is standard input."""
     if path == STDIN:
         yield standard_input()
         return
@@ -179,15 +177,15 @@ def _opened(path: str) -> Iterator[BinaryIO]:
 
 
 def standard_input() -> BinaryIO:
-    """Return standard input, for bytes."""
+    """Return standard input as a stream of bytes."""
     if sys.stdin is None:  # a shell's <&-
         raise InputError("standard input is closed: give a file, or send text through a pipe")
     return sys.stdin.buffer
 
 
 @contextmanager
-def _explained(path: str) -> Iterator[None]:
-    """Turn what the decompressors raise into an InputError."""
+def _explain_errors(path: str) -> Iterator[None]:
+    """Turn errors of reading and decompressing into an InputError."""
     try:
         yield
     except EOFError as error:

@@ -46,3 +46,10 @@ def test_a_corpus_without_words(tmp_path: Path, sentences: list[list[int]]) -> N
     assert len(corpus) == len(sentences)
     assert corpus.counts(4).tolist() == [0, 0, 0, 0]
     assert corpus.sentence_counts(4).tolist() == [0, 0, 0, 0]
+
+
+def test_take_and_join_agree_with_lists() -> None:
+    corpus = Corpus.of([[1, 2], [], [3], [4, 5, 6]])
+    assert [list(words) for words in corpus.take(np.array([3, 0, 1]))] == [[4, 5, 6], [1, 2], []]
+    assert [list(words) for words in Corpus.join([corpus, Corpus.of([[7]])])] == [[1, 2], [], [3], [4, 5, 6], [7]]
+    assert len(Corpus.join([])) == len(corpus.take(np.array([], dtype=np.int64))) == 0
