@@ -1,7 +1,7 @@
-"""The demo's corpus: real newswire where a package registry answers, the project's own where none does.
+"""The demo's corpus: real newswire if a package registry answers, else newswire that nutgraf generates.
 
 As in Section 4, the two piles come from different stories: titles of one half, sentences of the other half, and
-held-out pairs from stories that are in neither. It prepares the files only; training on them is the command's work.
+held-out pairs from stories that are in neither. It only prepares the files; the command trains on them.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from nutgraf.demo.reuters import NAME, TERMS, FetchError, Say, Story, fetch, rea
 
 SEED = 21578
 HELD_OUT = 500
-GENERATED = (20_000, 20_000)  # texts and summaries of the newswire that the project writes itself
-# Words that say nothing of what a story is about: the two sides of a held-out pair must share another one.
+GENERATED = (20_000, 20_000)  # texts and summaries of the generated newswire
+# Words that say nothing about a story's topic: the two sides of a held-out pair must share another one.
 STOP_WORDS = frozenset(
     re.findall(
         r"\w+",
@@ -32,7 +32,7 @@ STOP_WORDS = frozenset(
 
 @dataclass(frozen=True)
 class DemoCorpus:
-    """Where the demo's files are, what is in them and whose text it is."""
+    """Where the demo's files are, what they contain and whose text it is."""
 
     texts: Path
     summaries: Path
@@ -46,65 +46,57 @@ class DemoCorpus:
 
 @dataclass(frozen=True)
 class Piles:
-    """Unaligned texts and summaries, and pairs of yet other stories."""
+    """Unaligned texts and summaries, and pairs from other stories."""
 
     texts: list[str]
     summaries: list[str]
     pairs: list[tuple[str, str]]
 
+    def write(self, folder: Path) -> tuple[Path, Path, Path]:
+        """Write texts.txt, summaries.txt and test.tsv into the folder; return their paths in this order."""
+        paths = (folder / "texts.txt", folder / "summaries.txt", folder / "test.tsv")
+        pairs = [f"{text}\t{summary}" for text, summary in self.pairs]
+        for path, lines in zip(paths, (self.texts, self.summaries, pairs), strict=True):
+            path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+        return paths
+
 
 def prepare_demo(folder: Path, say: Say, offline: bool = False) -> DemoCorpus:
-    """Write texts.txt, summaries.txt and test.tsv into the folder; the same on every machine for the same source."""
+    """Write texts.txt, summaries.txt and test.tsv into the folder; the same source gives the same files everywhere."""
     folder.mkdir(parents=True, exist_ok=True)
-    if not offline:
-        try:
-            archive = fetch(folder, say)
-            say(f"{NAME}. {TERMS}")
-            piles = divide(list(read(archive)), HELD_OUT, SEED)
-            return _write(folder, piles, NAME, TERMS, say)
-        except FetchError as error:
-            say(f"No real newswire: {error}")
-    say("Using a small newswire that nutgraf generates itself: invented names and events, simpler than real text.")
-    piles = Piles(*unaligned(*GENERATED, HELD_OUT, SEED))
-    return _write(folder, piles, "generated newswire", "Invented by nutgraf's own grammar: no restrictions.", say)
-
-
-def _write(folder: Path, piles: Piles, source: str, terms: str, say: Say) -> DemoCorpus:
-    corpus = DemoCorpus(
-        texts=folder / "texts.txt",
-        summaries=folder / "summaries.txt",
-        test=folder / "test.tsv",
-        text_lines=len(piles.texts),
-        summary_lines=len(piles.summaries),
-        test_pairs=len(piles.pairs),
-        source=source,
-        terms=terms,
-    )
-    _write_lines(corpus.texts, piles.texts)
-    _write_lines(corpus.summaries, piles.summaries)
-    _write_lines(corpus.test, (f"{text}\t{summary}" for text, summary in piles.pairs))
-    say(
-        f"{corpus.text_lines:,} texts, {corpus.summary_lines:,} summaries and {corpus.test_pairs:,} held-out pairs"
-        f" in {folder}"
-    )
+    piles = None if offline else _fetch_piles(folder, say)
+    source, terms = NAME, TERMS
+    if piles is None:
+        say("Using a small newswire that nutgraf generates itself: invented names and events, simpler than real text.")
+        piles = Piles(*unaligned(*GENERATED, HELD_OUT, SEED))
+        source, terms = "generated newswire", "Invented by nutgraf's own grammar: no restrictions."
+    sizes = (len(piles.texts), len(piles.summaries), len(piles.pairs))
+    corpus = DemoCorpus(*piles.write(folder), *sizes, source, terms)
+    say("{:,} texts, {:,} summaries and {:,} held-out pairs in {}".format(*sizes, folder))
     return corpus
 
 
-def _write_lines(path: Path, lines: Iterable[str]) -> None:
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+def _fetch_piles(folder: Path, say: Say) -> Piles | None:
+    try:
+        archive = fetch(folder, say)
+        say(f"{NAME}. {TERMS}")
+        return divide(list(read(archive)), HELD_OUT, SEED)
+    except FetchError as error:
+        say(f"No real newswire: {error}")
+        return None
 
 
 def divide(stories: Sequence[Story], held_out: int, seed: int) -> Piles:
     """Divide stories into unaligned piles.
 
     Re-runs of a story (the same title, or the same opening) stay on one side, so that no summary belongs to a text.
-    Held-out pairs come from stories told once, and whatever resembles them is left out of the piles. The texts start
-    with the lead sentences: whoever reads only a part gets the sentences most like those to be summarised.
+    Held-out pairs come from stories that ran once, and lines that resemble them are left out of the piles. Texts start
+    with the lead sentences, so that the first lines are those most like the sentences to be summarised.
     """
     rng = random.Random(seed)
     groups = same_story(stories)
-    told = Counter(groups)
-    candidates = [s for s, group in zip(stories, groups, strict=True) if told[group] == 1 and _is_pair(s)]
+    runs = Counter(groups)
+    candidates = [s for s, group in zip(stories, groups, strict=True) if runs[group] == 1 and _is_pair(s)]
     pairs = [(s.sentences[0], s.title) for s in rng.sample(candidates, min(held_out, len(candidates)))]
     near_title = Near((title for _, title in pairs), _topic, 0.6)
     near_lead = Near((lead for lead, _ in pairs), _bigrams, 0.5)
@@ -116,23 +108,23 @@ def divide(stories: Sequence[Story], held_out: int, seed: int) -> Piles:
     for story, group in zip(stories, groups, strict=True):
         if near_title(story.title) or any(map(near_lead, story.sentences[:1])):
             continue
-        # An alert has no text: its title is all that it can give.
+        # An alert has no text, only a title.
         if side[group] or not story.sentences:
             titles.append(story.title)
         else:
             leads += story.sentences[:1]
             others += [sentence for sentence in story.sentences[1:] if not near_lead(sentence)]
-    return Piles(_shuffled(leads, rng) + _shuffled(others, rng), _shuffled(titles, rng), pairs)
+    return Piles(_shuffle(leads, rng) + _shuffle(others, rng), _shuffle(titles, rng), pairs)
 
 
-def _shuffled(lines: list[str], rng: random.Random) -> list[str]:
+def _shuffle(lines: list[str], rng: random.Random) -> list[str]:
     distinct = [line for line in dict.fromkeys(lines) if line]
     rng.shuffle(distinct)
     return distinct
 
 
 def same_story(stories: Sequence[Story]) -> list[int]:
-    """Number the stories so that those with the same title or the same opening words have one number."""
+    """Return a number for each story, equal for stories with the same title or the same opening words."""
     parent = list(range(len(stories)))
     first: dict[tuple[str, ...], int] = {}
 
@@ -151,23 +143,23 @@ def same_story(stories: Sequence[Story]) -> list[int]:
 
 
 class Near:
-    """Whether a line resembles one of many: shares at least this part of the smaller one's features with it."""
+    """Tells whether a line shares at least `share` of its features with one of the lines, or that line with it."""
 
     def __init__(self, lines: Iterable[str], features: Callable[[str], frozenset[Hashable]], share: float):
         self._features = features
         self._share = share
         self._sizes: list[int] = []
-        self._having: dict[Hashable, list[int]] = {}
+        self._lines_with: dict[Hashable, list[int]] = {}
         for number, line in enumerate(lines):
             found = features(line)
             self._sizes.append(len(found))
             for feature in found:
-                self._having.setdefault(feature, []).append(number)
+                self._lines_with.setdefault(feature, []).append(number)
 
     def __call__(self, line: str) -> bool:
-        """Tell whether the line resembles one of the lines."""
+        """Whether the line resembles one of the lines."""
         found = self._features(line)
-        shared = Counter(number for feature in found for number in self._having.get(feature, ()))
+        shared = Counter(number for feature in found for number in self._lines_with.get(feature, ()))
         return any(hits >= self._share * min(len(found), self._sizes[number]) for number, hits in shared.items())
 
 

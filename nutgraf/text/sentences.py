@@ -42,11 +42,12 @@ def _ends_sentence(piece: str, following: str) -> bool:
         return False
     if not body.endswith(".") or _STARTER.match(start):
         return True
-    word = body.rstrip(".")
+    last = re.split("[-/]", body)[-1]  # "Japan-U.S." is an abbreviation if "U.S." is
+    word = last.rstrip(".")
     # The tokenizer takes any two letters with a full stop for an acronym; here "it." ends a sentence, "St." does not.
     if len(word) == 2 and word.isalpha():
         return not _is_abbreviation(word, following)
-    return word not in _ABBREVIATED_NAMES and not keeps_full_stop(piece, following)
+    return word not in _ABBREVIATED_NAMES and not keeps_full_stop(last, following)
 
 
 def keeps_full_stop(piece: str, following: str) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nutgraf.demo import reuters
-from nutgraf.demo.reuters import ARCHIVE, FetchError, clean, clean_body, clean_title, fetch, read, split_sentences
+from nutgraf.demo.reuters import ARCHIVE, FetchError, clean, clean_body, clean_title, fetch, read
 
 BODY = (
     "Tarvolin Corp &lt;TVL.O> said it agreed to buy\n<Kelm Foods Ltd> of Norvia for 40 mln dlrs in cash and shares.\n"
@@ -85,16 +85,6 @@ def test_news_of_earnings_stays() -> None:
     )
     assert story.title == "kelm sees 4th qtr loss"
     assert len(story.sentences) == 1
-
-
-def test_sentences_end_at_full_stops_but_not_at_abbreviations() -> None:
-    text = 'He left Kelm\'s. Mr. Ost of St. Paul, Minn., sold No. 5 on Dec. 8. "Why?" The U.S. market fell.'
-    assert split_sentences(text) == [
-        "He left Kelm's.",
-        "Mr. Ost of St. Paul, Minn., sold No. 5 on Dec. 8.",
-        '"Why?"',
-        "The U.S. market fell.",
-    ]
 
 
 def test_damaged_and_half_sentences_are_dropped() -> None:

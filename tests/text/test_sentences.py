@@ -18,6 +18,11 @@ from nutgraf.text.sentences import keeps_full_stop, split_sentences
         ("It fell in the U.S. It's over.", ["It fell in the U.S.", "It's over."]),
         ("It sued Acme Corp. However, Acme won.", ["It sued Acme Corp.", "However, Acme won."]),
         ("The U.S. Senate met J. P. Gray.", ["The U.S. Senate met J. P. Gray."]),
+        ("A Japan-U.S. Trade row in Tarvo-St. Paul", ["A Japan-U.S. Trade row in Tarvo-St. Paul"]),
+        (
+            'He left Kelm\'s. Mr. Ost of St. Paul, Minn., sold No. 5 on Dec. 8. "Why?" The U.S. market fell.',
+            ["He left Kelm's.", "Mr. Ost of St. Paul, Minn., sold No. 5 on Dec. 8.", '"Why?"', "The U.S. market fell."],
+        ),
         ("He did it. Then he gave up. Why?", ["He did it.", "Then he gave up.", "Why?"]),
         ("He said no. Five left. See No. 5 there.", ["He said no.", "Five left.", "See No. 5 there."]),
         ("Ost of Springfield, Ill. Bank fell ill. Then", ["Ost of Springfield, Ill. Bank fell ill.", "Then"]),
