@@ -1,9 +1,9 @@
-"""A small newswire that the project writes itself: pairs of a lead sentence and the headline that compresses it.
+"""A generated newswire: pairs of a lead sentence and the headline that compresses it.
 
-A seeded grammar over an invented world (companies, countries, towns and people made of syllables), so that tests and
-the offline demo have text of the right kind without carrying anybody's text. Headlines drop clauses, go to the present
-tense and abbreviate ("said" -> "says", "percent" -> "pct", "million" -> "mln"), which is what a summarizer has to
-learn. The stand-in for the corpora of Section 4; no figure of the paper depends on it.
+A seeded grammar over an invented world (companies, countries, towns and people made of syllables) gives tests and the
+offline demo text of the right kind that nobody owns. Headlines drop clauses, use the present tense and abbreviate
+("said" -> "says", "percent" -> "pct", "million" -> "mln"), which is what a summarizer has to learn. It replaces the
+corpora of Section 4; no figure of the paper depends on it.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ TAILS = (
     "two days after {country2} took a similar step",
 )
 
-# Lead and headline of one story; both are filled from the same facts.
+# Lead and headline of a story, filled from the same facts.
 TEMPLATES = (
     (
         "{company_aside} said on {day} that its {quarter}-quarter {measure} {rose} {percent} percent"
@@ -181,54 +181,33 @@ TEMPLATES = (
     ),
 )
 
+ONSETS = ("b", "br", "d", "dr", "f", "g", "gr", "h", "k", "kl", "l", "m", "n", "p", "r", "s", "st", "t", "tr", "v", "z")
+VOWELS = ("a", "e", "i", "o", "u", "ar", "el", "in", "or", "un", "al", "er")
+
 Facts = dict[str, str]
 
 
-def _names(rng: random.Random, count: int, endings: Sequence[str]) -> list[str]:
-    """Build distinct names of two or three syllables, such as Tarvolin."""
-    onsets = (
-        "b",
-        "br",
-        "d",
-        "dr",
-        "f",
-        "g",
-        "gr",
-        "h",
-        "k",
-        "kl",
-        "l",
-        "m",
-        "n",
-        "p",
-        "r",
-        "s",
-        "st",
-        "t",
-        "tr",
-        "v",
-        "z",
-    )
-    nuclei = ("a", "e", "i", "o", "u", "ar", "el", "in", "or", "un", "al", "er")
+def _make_names(rng: random.Random, count: int, endings: Sequence[str]) -> list[str]:
+    """Make distinct names of two or three syllables, such as Tarvolin."""
     names: dict[str, None] = {}
     while len(names) < count:
-        syllables = "".join(rng.choice(onsets) + rng.choice(nuclei) for _ in range(rng.choice((1, 2, 2))))
-        names[(syllables + rng.choice(onsets) + rng.choice(endings)).capitalize()] = None
+        syllables = "".join(rng.choice(ONSETS) + rng.choice(VOWELS) for _ in range(rng.choice((1, 2, 2))))
+        names[(syllables + rng.choice(ONSETS) + rng.choice(endings)).capitalize()] = None
     return list(names)
 
 
 class _World:
-    """The names that all newswires share, some of them in the news far more often than others."""
+    """The names that all seeds share, some of them far more frequent than others."""
 
     def __init__(self) -> None:
         rng = random.Random("the invented world of nutgraf")
-        self.companies = [(name, rng.choice(SUFFIXES)) for name in _names(rng, 1500, ("ex", "on", "ica", "um", "and"))]
-        self.countries = _names(rng, 80, ("ovia", "ania", "istia", "oria"))
-        self.towns = [
-            rng.choice(("", "", "Port ", "New ")) + name
-            for name in _names(rng, 500, ("aburg", "ano", "esk", "ola", "ave"))
+        self.companies = [
+            (name, rng.choice(SUFFIXES)) for name in _make_names(rng, 1500, ("ex", "on", "ica", "um", "and"))
         ]
-        self.surnames = _names(rng, 1200, ("ov", "etti", "esen", "ard", "ez", "ako", "ias", "emann"))
+        self.countries = _make_names(rng, 80, ("ovia", "ania", "istia", "oria"))
+        towns = _make_names(rng, 500, ("aburg", "ano", "esk", "ola", "ave"))
+        self.towns = [rng.choice(("", "", "Port ", "New ")) + name for name in towns]
+        self.surnames = _make_names(rng, 1200, ("ov", "etti", "esen", "ard", "ez", "ako", "ias", "emann"))
 
 
 T = TypeVar("T")
@@ -237,14 +216,14 @@ _WORLD = _World()
 _WEIGHTS = list(accumulate(1 / (rank + 10) for rank in range(1500)))
 
 
-def _two(rng: random.Random, pool: Sequence[T]) -> tuple[T, T]:
+def _draw_two(rng: random.Random, pool: Sequence[T]) -> tuple[T, T]:
     first, second = rng.choices(pool, cum_weights=_WEIGHTS[: len(pool)], k=2)
     while first == second:
         second = rng.choices(pool, cum_weights=_WEIGHTS[: len(pool)])[0]
     return first, second
 
 
-def _figures(rng: random.Random) -> Facts:
+def _draw_figures(rng: random.Random) -> Facts:
     money = rng.randrange(20, 900)
     percent, percent2 = (f"{rng.randrange(1, 30)}.{rng.randrange(10)}" for _ in range(2))
     return {
@@ -263,11 +242,11 @@ def _figures(rng: random.Random) -> Facts:
     }
 
 
-def _names_in_the_news(rng: random.Random) -> Facts:
-    (name, suffix), (name2, suffix2) = _two(rng, _WORLD.companies)
-    country, country2 = _two(rng, _WORLD.countries)
-    town, town2 = _two(rng, _WORLD.towns)
-    surname, surname2 = _two(rng, _WORLD.surnames)
+def _draw_names(rng: random.Random) -> Facts:
+    (name, suffix), (name2, suffix2) = _draw_two(rng, _WORLD.companies)
+    country, country2 = _draw_two(rng, _WORLD.countries)
+    town, town2 = _draw_two(rng, _WORLD.towns)
+    surname, surname2 = _draw_two(rng, _WORLD.surnames)
     return {
         "name": name,
         "name2": name2,
@@ -285,7 +264,7 @@ def _names_in_the_news(rng: random.Random) -> Facts:
     }
 
 
-def _choices(rng: random.Random) -> Facts:
+def _draw_choices(rng: random.Random) -> Facts:
     facts: Facts = {}
     pairs = {
         ("quarter", "q"): QUARTERS,
@@ -311,9 +290,9 @@ def _choices(rng: random.Random) -> Facts:
     return facts | {slot: rng.choice(options) for slot, options in singles.items()}
 
 
-def _facts(rng: random.Random) -> Facts:
-    """Draw everything that a story may mention."""
-    facts = _figures(rng) | _names_in_the_news(rng) | _choices(rng)
+def _draw_facts(rng: random.Random) -> Facts:
+    """Draw everything a story may mention."""
+    facts = _draw_figures(rng) | _draw_names(rng) | _draw_choices(rng)
     facts["reason_up"] = rng.choice(REASONS_UP).format_map(facts)
     facts["reason_down"] = rng.choice(REASONS_DOWN).format_map(facts)
     facts["plain_reason_down"] = rng.choice(("weak demand", "high stocks", "mild weather", "a strong dollar"))
@@ -328,29 +307,29 @@ def _facts(rng: random.Random) -> Facts:
     return facts
 
 
-def _story(rng: random.Random) -> tuple[str, str]:
-    """Draw stories until one has the lengths of newswire."""
+def _write_story(rng: random.Random) -> tuple[str, str]:
+    """Draw stories until one has the right lengths; return its lead and its headline."""
     while True:
-        facts = _facts(rng)
+        facts = _draw_facts(rng)
         lead, headline = (
             side.format_map(facts).replace(",,", ",").replace(",.", ".") for side in rng.choice(TEMPLATES)
         )
         headline = headline[0].upper() + headline[1:]
-        if _within(lead, LEAD_WORDS) and _within(headline, HEADLINE_WORDS):
+        if _fits(lead, LEAD_WORDS) and _fits(headline, HEADLINE_WORDS):
             return lead, headline
 
 
-def _within(text: str, limits: tuple[int, int]) -> bool:
+def _fits(text: str, limits: tuple[int, int]) -> bool:
     return limits[0] <= len(text.split()) <= limits[1]
 
 
 def newswire(pairs: int, seed: int) -> list[tuple[str, str]]:
-    """Write `pairs` stories, each a lead sentence and its headline; no lead and no headline occurs twice."""
+    """Return this many stories, each a lead sentence and its headline, with no lead or headline twice."""
     rng = random.Random(f"newswire {seed}")
     leads: dict[str, str] = {}
     headlines: set[str] = set()
     while len(leads) < pairs:
-        lead, headline = _story(rng)
+        lead, headline = _write_story(rng)
         if lead not in leads and headline not in headlines:
             leads[lead] = headline
             headlines.add(headline)
@@ -360,7 +339,7 @@ def newswire(pairs: int, seed: int) -> list[tuple[str, str]]:
 def unaligned(
     texts: int, summaries: int, held_out: int, seed: int
 ) -> tuple[list[str], list[str], list[tuple[str, str]]]:
-    """Write texts and summaries of different stories, and pairs of yet other stories to test on."""
+    """Return texts and summaries of different stories, and pairs of other stories to test on."""
     stories = newswire(texts + summaries + held_out, seed)
     return (
         [lead for lead, _ in stories[:texts]],
