@@ -3,9 +3,9 @@
     python examples/debian.py --out debian/                 fetch, divide, train (recipe quick), print the table
     python examples/debian.py --out debian/ --only-corpus   fetch and divide: texts.txt, summaries.txt, test.tsv
 
-The descriptions are apt's Translation-en: from apt's own lists, or, where apt keeps none, from the mirror that apt is
-configured with. So it runs where apt does, and needs no name of any host. Texts and summaries come from different
-packages; packages whose descriptions begin alike stay on one side. The held-out pairs are of yet others.
+The descriptions are apt's Translation-en: from apt's own lists or, if apt keeps none, from the mirror that apt is
+configured with. So it runs on any machine with apt. Texts and summaries come from different packages; packages whose
+descriptions begin with the same words stay on one side. The held-out pairs come from other packages.
 """
 
 from __future__ import annotations
@@ -19,46 +19,38 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nutgraf.demo.corpus import same_story
+from nutgraf.demo.corpus import Piles, same_story
 from nutgraf.demo.reuters import Story
+from nutgraf.files import replacing
 from nutgraf.text.sentences import split_sentences
 
 SEED = 1
 HELD_OUT = 1_000
-FEWEST_WORDS = (6, 3)  # of a sentence, of a synopsis: shorter ones do not say what the package is
-HELPER = "/usr/lib/apt/apt-helper"  # apt's own downloader and unpacker: it knows of proxies and compression
+MIN_WORDS = (6, 3)  # of a sentence and a synopsis: shorter ones do not say what the package is
+HELPER = "/usr/lib/apt/apt-helper"  # apt's own downloader and unpacker, which handles proxies and compression
 FIELD = "Description-en: "
 
 
 @dataclass(frozen=True)
 class Package:
-    """What a package says of itself."""
+    """How a package describes itself."""
 
     name: str
     synopsis: str
-    sentence: str  # the first of its long description
-
-
-@dataclass(frozen=True)
-class Piles:
-    """Unaligned texts and summaries, and pairs of yet other packages."""
-
-    texts: list[str]
-    summaries: list[str]
-    pairs: list[tuple[str, str]]
+    sentence: str  # the first one of its long description
 
 
 def parse(lines: Iterable[str]) -> Iterator[Package]:
-    """Yield the packages of a Translation-en file; each once, and only those with enough words on both sides."""
+    """Yield the packages of a Translation-en file, each once, if both sides have enough words."""
     seen: set[str] = set()
-    for stanza in _stanzas(lines):
-        package = _package(stanza)
+    for stanza in _split_stanzas(lines):
+        package = _parse_package(stanza)
         if package and package.name not in seen:
             seen.add(package.name)
             yield package
 
 
-def _stanzas(lines: Iterable[str]) -> Iterator[list[str]]:
+def _split_stanzas(lines: Iterable[str]) -> Iterator[list[str]]:
     stanza: list[str] = []
     for line in lines:
         if line.strip():
@@ -70,37 +62,37 @@ def _stanzas(lines: Iterable[str]) -> Iterator[list[str]]:
         yield stanza
 
 
-def _package(stanza: Sequence[str]) -> Package | None:
+def _parse_package(stanza: Sequence[str]) -> Package | None:
     name = next((line.removeprefix("Package: ") for line in stanza if line.startswith("Package: ")), "")
     start = next((place for place, line in enumerate(stanza) if line.startswith(FIELD)), None)
     if not name or start is None:
         return None
     paragraph: list[str] = []
     for line in stanza[start + 1 :]:
-        # " ." is an empty line of the description; a second blank marks lines that are laid out, such as lists.
+        # " ." is an empty line of the description; a second blank marks preformatted lines, such as lists.
         if not line.startswith(" ") or line.startswith("  ") or line.strip() == ".":
             break
         paragraph.append(line.strip())
     found = split_sentences(" ".join(paragraph))
     package = Package(name, " ".join(stanza[start].removeprefix(FIELD).split()), found[0] if found else "")
-    enough = zip((package.sentence, package.synopsis), FEWEST_WORDS, strict=True)
+    enough = zip((package.sentence, package.synopsis), MIN_WORDS, strict=True)
     return package if all(len(line.split()) >= least for line, least in enough) else None
 
 
 def subject(synopsis: str) -> str:
-    """Return a synopsis without what sets the packages of one source apart: "editor (data files)" is "editor"."""
+    """Return a synopsis without what distinguishes packages of one source: "editor (data files)" is "editor"."""
     return re.sub(r"( \([^()]*\)| -+ [^-]*)$", "", synopsis)
 
 
 def divide(packages: Sequence[Package], held_out: int, seed: int) -> Piles:
-    """Divide packages into unaligned piles: sentences of one half, synopses of the other, pairs of neither."""
+    """Divide packages into piles: sentences of one half, synopses of the other half, pairs of the rest."""
     groups: dict[int, list[Package]] = {}
     stories = [Story(subject(package.synopsis), (package.sentence,), True) for package in packages]
     for number, package in zip(same_story(stories), packages, strict=True):
         groups.setdefault(number, []).append(package)
     shuffled = list(groups.values())
     random.Random(seed).shuffle(shuffled)
-    # Of a group that is held out, one package, the one itself rather than its data or its documentation.
+    # One package of each held-out group: the program rather than its data or documentation.
     chosen = [min(group, key=lambda package: len(package.synopsis)) for group in shuffled[:held_out]]
     pairs = [(package.sentence, package.synopsis) for package in chosen]
     middle = held_out + (len(shuffled) - held_out) // 2
@@ -110,23 +102,22 @@ def divide(packages: Sequence[Package], held_out: int, seed: int) -> Piles:
 
 
 def fetch(folder: Path) -> Path:
-    """Return a Translation-en file: of apt's lists, or fetched into the folder from apt's first mirror."""
-    for own in _targets("$(FILENAME)", "Created-By: Translations", "Language: en"):
+    """Return a Translation-en file from apt's lists, or fetched into the folder from apt's first mirror."""
+    for own in _list_targets("$(FILENAME)", "Created-By: Translations", "Language: en"):
         if Path(own).is_file():
             return Path(own)
     fetched = folder / "Translation-en.xz"
     if not fetched.is_file():
-        addresses = _targets("$(BASE_URI)$(COMPONENT)/i18n/Translation-en.xz", "Created-By: Packages")
+        addresses = _list_targets("$(BASE_URI)$(COMPONENT)/i18n/Translation-en.xz", "Created-By: Packages")
         if not addresses:
             sys.exit("apt has no package lists: run `apt-get update` first")
-        partial = fetched.with_suffix(".partial")
-        subprocess.run([HELPER, "download-file", addresses[0], str(partial)], check=True)
-        partial.rename(fetched)
+        with replacing(fetched) as partial:
+            subprocess.run([HELPER, "download-file", addresses[0], str(partial)], check=True)
     return fetched
 
 
-def _targets(form: str, *filters: str) -> list[str]:
-    """Ask apt what it downloads, in its own format."""
+def _list_targets(form: str, *filters: str) -> list[str]:
+    """Ask apt what it downloads, in this format."""
     command = ["apt-get", "indextargets", "--format", form, *filters]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
 
@@ -137,26 +128,24 @@ def prepare(folder: Path) -> None:
     unpacked = subprocess.run([HELPER, "cat-file", str(fetch(folder))], check=True, capture_output=True)
     packages = list(parse(unpacked.stdout.decode("utf-8").split("\n")))
     piles = divide(packages, HELD_OUT, SEED)
-    pairs = [f"{text}\t{summary}" for text, summary in piles.pairs]
-    for name, lines in (("texts.txt", piles.texts), ("summaries.txt", piles.summaries), ("test.tsv", pairs)):
-        (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
-        print(f"{len(lines):,} lines in {folder / name}", file=sys.stderr)
+    for path, lines in zip(piles.write(folder), (piles.texts, piles.summaries, piles.pairs), strict=True):
+        print(f"{len(lines):,} lines in {path}", file=sys.stderr)
     print(f"of {len(packages):,} packages", file=sys.stderr)
 
 
 def main() -> None:
     """Fetch, divide, train, evaluate."""
-    parser = argparse.ArgumentParser(description="Learn to write synopses of Debian packages, without a pair.")
+    parser = argparse.ArgumentParser(description="Learn to write synopses of Debian packages, without any pairs.")
     parser.add_argument("--out", type=Path, default=Path("debian"), help="where the corpus and the run go")
     parser.add_argument("--recipe", default="quick", help="as for nutgraf train")
     parser.add_argument("--only-corpus", action="store_true", help="do not train")
-    asked = parser.parse_args()
-    prepare(asked.out)
-    if asked.only_corpus:
+    arguments = parser.parse_args()
+    prepare(arguments.out)
+    if arguments.only_corpus:
         return
-    files = [str(asked.out / name) for name in ("texts.txt", "summaries.txt", "run", "test.tsv")]
+    files = [str(arguments.out / name) for name in ("texts.txt", "summaries.txt", "run", "test.tsv")]
     nutgraf = [sys.executable, "-m", "nutgraf.cli"]
-    inputs = ["--texts", files[0], "--summaries", files[1], "--out", files[2], "--recipe", asked.recipe]
+    inputs = ["--texts", files[0], "--summaries", files[1], "--out", files[2], "--recipe", arguments.recipe]
     for command in (["train", *inputs], ["evaluate", files[2], "--pairs", files[3], "--markdown"]):
         if code := subprocess.run([*nutgraf, *command]).returncode:
             sys.exit(code)
