@@ -128,8 +128,9 @@ def prepare(folder: Path) -> None:
     unpacked = subprocess.run([HELPER, "cat-file", str(fetch(folder))], check=True, capture_output=True)
     packages = list(parse(unpacked.stdout.decode("utf-8").split("\n")))
     piles = divide(packages, HELD_OUT, SEED)
-    for path, lines in zip(piles.write(folder), (piles.texts, piles.summaries, piles.pairs), strict=True):
-        print(f"{len(lines):,} lines in {path}", file=sys.stderr)
+    sizes = (len(piles.texts), len(piles.summaries), len(piles.pairs))
+    for path, size in zip(piles.write(folder), sizes, strict=True):
+        print(f"{size:,} lines in {path}", file=sys.stderr)
     print(f"of {len(packages):,} packages", file=sys.stderr)
 
 

@@ -1,1 +1,1 @@
-"""The demo's corpus: real newswire where it can be fetched, generated newswire where not."""
+"""The demo's corpus: real newswire if it can be fetched, else generated newswire."""
