@@ -49,7 +49,7 @@ from nutgraf.text.embeddings import train_embeddings
 from nutgraf.text.lexicon import Vocab
 from nutgraf.text.prepare import Prepared, check_vocabularies, prepare
 from nutgraf.text.reading import read_lines, read_pairs
-from nutgraf.text.tokens import tokenize_all
+from nutgraf.text.tokens import Tokenizer
 
 CASED_LINES = 100_000  # of each corpus: enough to know how words are written
 Vectors = NDArray[np.float32]
@@ -111,7 +111,7 @@ class Steps:
             task.report(Progress(progress.done, totals.get(progress.note, 0), "lines", progress.note))
 
         lines = [read_lines(source.path, source.limit) for source in (inputs.texts, inputs.summaries)]
-        prepare(lines[0], lines[1], self.recipe.text, task.folder, self.hardware.threads, report)
+        prepare(lines[0], lines[1], self.recipe.text, task.folder, report)
         for warning in check_vocabularies(Prepared.open(task.folder), self.recipe.text):
             task.warn(warning)
 
@@ -140,7 +140,8 @@ class Steps:
         """Return pairs as ids; words that neither corpus has get numbers past the lexicon's end, and can be copied."""
         settings = self.recipe.text
         sides = zip(*read_pairs(source.path, limit), strict=True)
-        tokens = [list(tokenize_all(side, settings.digits, self.hardware.threads)) for side in sides]
+        tokenizer = Tokenizer(settings.digits)
+        tokens = [[tokenizer.words(line) for line in side] for side in sides]
         lexicon = self.prepared.lexicon.extended(sentence for side in tokens for sentence in side)
         texts = [lexicon.encode(sentence[: settings.max_text_words]) for sentence in tokens[0]]
         summaries = [lexicon.encode(sentence[: settings.max_summary_words]) for sentence in tokens[1]]

@@ -34,7 +34,7 @@ from nutgraf.progress import ignore
 from nutgraf.seeds import generator_of
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.embeddings import train_embeddings
-from nutgraf.text.tokens import tokenize_all
+from nutgraf.text.tokens import Tokenizer
 
 PRODUCTS, BUSY, STARTUP = "matrix products", "busy neighbours", "start-up"
 Shipped = Callable[[Seq2seq], Work]
@@ -163,10 +163,10 @@ def _four(
 
 
 def tokens(text: Material) -> list[Case]:
-    """Tokenise in one process, from an empty cache."""
+    """Tokenise, from an empty cache."""
     lines = [line for story in text.stories for line in story]
     amounts: dict[str, float] = {"lines": len(lines), "words": len(text.sentences.tokens)}
-    return [Case("shipped", lambda: lambda: list(tokenize_all(lines, "keep", 1)), amounts)]
+    return [Case("shipped", lambda: lambda: [*map(Tokenizer().words, lines)], amounts)]
 
 
 def embeddings(text: Material) -> list[Case]:

@@ -1,7 +1,7 @@
 """The key of a step: a hash of what it is made from, so that a step is redone where, and only where, that changed.
 
 A key covers the keys of the step's needs, the recipe's values that the step uses, the seed, the digests of the files
-that it reads and the version of its code. Device and number of workers stay out of it.
+that it reads and the version of its code. Device and number of threads stay out of it.
 """
 
 from __future__ import annotations

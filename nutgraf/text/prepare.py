@@ -20,7 +20,7 @@ from nutgraf.errors import InputError
 from nutgraf.progress import Progress, Report
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import SPECIALS, Lexicon, Vocab
-from nutgraf.text.tokens import tokenize_all
+from nutgraf.text.tokens import Tokenizer
 
 _MIN_WORDS = 10  # distinct words, below which nothing can be learned
 _REPORT_EVERY = 5_000  # lines
@@ -54,7 +54,7 @@ class Prepared:
 
 
 def prepare(
-    texts: Iterable[str], summaries: Iterable[str], settings: recipe.Text, folder: Path, workers: int, report: Report
+    texts: Iterable[str], summaries: Iterable[str], settings: recipe.Text, folder: Path, report: Report
 ) -> None:
     """Write `lexicon.txt` and the corpora `texts` and `summaries` to the folder.
 
@@ -64,7 +64,7 @@ def prepare(
     tokens, offsets = {}, {}
     limits = {"texts": settings.max_text_words, "summaries": settings.max_summary_words}
     for name, lines in (("texts", texts), ("summaries", summaries)):
-        sentences = tokenize_all(lines, settings.digits, workers)
+        sentences = map(Tokenizer(settings.digits).words, lines)
         tokens[name], offsets[name] = _number_words(sentences, numbers, limits[name], name, report)
     words, places = _sort_by_frequency(numbers, list(tokens.values()))
     folder.mkdir(parents=True, exist_ok=True)

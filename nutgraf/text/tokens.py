@@ -11,16 +11,9 @@ Typographic quotation marks become plain ones. It does not split words of langua
 
 from __future__ import annotations
 
-import pickle
 import re
-import sys
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from itertools import chain, cycle, islice
-from subprocess import PIPE, Popen
+from collections.abc import Sequence
 
-from nutgraf.errors import NutgrafError
 from nutgraf.text.sentences import CANNOT_START, CLOSING_MARKS, keeps_full_stop
 
 _SUFFIXES = frozenset(("'s", "'t", "'re", "'ve", "'ll", "'d", "'m", "n't"))
@@ -40,8 +33,6 @@ _RIGHT = frozenset(("(", "[", "{", "``", "`", "/"))
 _WRITTEN = {"``": '"', "''": '"', "`": "'"}
 _CURRENCY = ("$", "£", "€", "¥")
 _CACHED = 400_000  # pieces that the cache holds at most
-_PARCEL = 2_000  # lines that a worker process gets at a time
-_ALONE = 20_000  # fewer lines than these are tokenised faster without worker processes
 
 
 class Tokenizer:
@@ -141,71 +132,3 @@ def detokenize(tokens: Sequence[str]) -> str:
 def is_digit(character: str) -> bool:
     """Whether a character is a digit, or may replace one."""
     return character.isdigit() or character in "#N"
-
-
-def tokenize_all(lines: Iterable[str], digits: str, workers: int) -> Iterator[list[str]]:
-    """Yield Tokenizer(digits).words(line) of each line, in order, whatever the number of worker processes."""
-    lines = iter(lines)
-    first = list(islice(lines, _ALONE)) if workers > 1 else []
-    lines = chain(first, lines)
-    if workers > 1 and len(first) == _ALONE:
-        yield from _tokenize_in_processes(lines, digits, workers)
-    else:
-        yield from map(Tokenizer(digits).words, lines)
-
-
-def _tokenize_in_processes(lines: Iterator[str], digits: str, workers: int) -> Iterator[list[str]]:
-    """Deal out parcels of lines in turn: each process has one at a time, and answers arrive in the lines' order."""
-    parcels = iter(lambda: list(islice(lines, _PARCEL)), [])
-    team = [_start_worker(digits) for _ in range(workers)]
-    try:
-        busy: deque[Popen[bytes]] = deque()
-        for worker, parcel in zip(cycle(team), parcels, strict=False):
-            answer = _receive(busy.popleft()) if len(busy) == workers else []
-            _send(worker, parcel)
-            busy.append(worker)
-            yield from answer
-        for worker in busy:
-            yield from _receive(worker)
-    finally:
-        for worker in team:
-            worker.kill()
-            worker.communicate()
-
-
-def _start_worker(digits: str) -> Popen[bytes]:
-    """Start a process that imports this module only.
-
-    multiprocessing is no alternative: fork copies the locks of torch's threads, and spawn runs the user's script again.
-    """
-    code = f"import sys; sys.path[:] = {sys.path!a}; from nutgraf.text import tokens; tokens.serve_parent({digits!a})"
-    # In a session of its own, so that Ctrl-C reaches the parent only.
-    return Popen([sys.executable, "-I", "-c", code], stdin=PIPE, stdout=PIPE, start_new_session=True)
-
-
-def _send(worker: Popen[bytes], parcel: list[str]) -> None:
-    assert worker.stdin is not None
-    with suppress(BrokenPipeError):  # a process that has ended is reported by _receive
-        pickle.dump(parcel, worker.stdin)
-        worker.stdin.flush()
-
-
-def _receive(worker: Popen[bytes]) -> list[list[str]]:
-    assert worker.stdout is not None
-    try:
-        answer: list[list[str]] = pickle.load(worker.stdout)
-    except (EOFError, pickle.UnpicklingError) as error:
-        raise NutgrafError(
-            f"a tokenising process ended early (exit code {worker.wait()}): was it killed, or is memory short?"
-        ) from error
-    return answer
-
-
-def serve_parent(digits: str) -> None:
-    """Answer each parcel of lines on standard input with the words of each line, until the parent closes it."""
-    tokenizer = Tokenizer(digits)
-    with suppress(EOFError):
-        while True:
-            parcel = pickle.load(sys.stdin.buffer)
-            pickle.dump([tokenizer.words(line) for line in parcel], sys.stdout.buffer)
-            sys.stdout.buffer.flush()

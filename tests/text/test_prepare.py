@@ -9,7 +9,6 @@ import pytest
 from nutgraf.errors import InputError
 from nutgraf.progress import Progress, ignore
 from nutgraf.recipe import Text
-from nutgraf.text import tokens
 from nutgraf.text.prepare import Prepared, check_vocabularies, prepare
 
 TEXTS = ["Acme said on Monday that profit rose .", "Bolt said profit fell on Monday .", "...", "A B C D"]
@@ -17,7 +16,7 @@ SUMMARIES = ["Acme profit up", "Bolt profit down", "one two three four five six 
 
 
 def prepared(folder: Path, texts: list[str], summaries: list[str], settings: Text | None = None) -> Prepared:
-    prepare(texts, summaries, settings or Text(), folder, 1, ignore)
+    prepare(texts, summaries, settings or Text(), folder, ignore)
     return Prepared.open(folder)
 
 
@@ -54,17 +53,6 @@ def test_digits_are_mapped(tmp_path: Path) -> None:
     assert ["in", "####", "and", "####"] in sentences(found)
 
 
-def test_the_number_of_workers_changes_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokens, "_ALONE", 10)
-    monkeypatch.setattr(tokens, "_PARCEL", 3)
-    for workers in (1, 2):
-        prepare(TEXTS * 8, SUMMARIES * 8, Text(), tmp_path / str(workers), workers, ignore)
-    files = sorted(path.name for path in (tmp_path / "1").iterdir())
-    assert len(files) == 5
-    for name in files:
-        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
-
-
 def test_vocabularies_of_each_side_and_of_both(tmp_path: Path) -> None:
     texts = ["a a a a a a b b b b b b b c c c", "d e f g h i j k"] * 10
     summaries = ["x x y c z z z", "d e f g h i j k"]
@@ -89,7 +77,7 @@ def test_a_corpus_with_hardly_a_word_is_refused(
     tmp_path: Path, texts: list[str], summaries: list[str], name: str
 ) -> None:
     with pytest.raises(InputError, match=f"{name}: .*at least 10 distinct words"):
-        prepare(texts, summaries, Text(), tmp_path / "out", 1, ignore)
+        prepare(texts, summaries, Text(), tmp_path / "out", ignore)
     assert not (tmp_path / "out").exists()
 
 
@@ -99,7 +87,7 @@ def test_progress_and_streams(tmp_path: Path) -> None:
             yield f"word{i % 50} again"
 
     seen: list[Progress] = []
-    prepare(endless(), iter(SUMMARIES), Text(), tmp_path, 1, seen.append)
+    prepare(endless(), iter(SUMMARIES), Text(), tmp_path, seen.append)
     assert [(progress.done, progress.note) for progress in seen] == [
         (0, "texts"),
         (5_000, "texts"),
