@@ -21,6 +21,7 @@ from nutgraf.seeds import generator_of
 from nutgraf.text.lexicon import EOS, PAD, SPECIALS, UNK, Ids
 
 NEVER = float("-inf")
+LEAST_BATCH = 16  # sentences: fewer are not searched faster in two batches on two threads (LOG.md, 2026-11-16)
 T = TypeVar("T")
 
 
@@ -161,7 +162,8 @@ def _allowed(scores: Tensor, length: int, min_words: int, unk: bool) -> Tensor:
 def beam(decoder: Decoder, sources: Sequence[Ids], settings: Beam, report: Report = ignore) -> list[list[Hypothesis]]:
     """Return the finished hypotheses of each source, best first: at least one, at most `beam`."""
     result: list[list[Hypothesis]] = [[] for _ in sources]
-    batches, done = _by_length(sources, settings.batch), 0
+    size = max(LEAST_BATCH, -(-len(sources) // torch.get_num_threads()))  # a batch a thread, where that pays
+    batches, done = _by_length(sources, min(settings.batch, size)), 0
     most = 2 * settings.beam + (settings.max_words if settings.no_repeat_ngram or settings.repeat_top_words else 0)
 
     def find(number: int) -> list[list[Hypothesis]]:
@@ -271,18 +273,22 @@ def _by_length(sources: Sequence[Ids], batch: int) -> list[list[int]]:
 
 
 def _side_by_side(work: Callable[[int], T], batches: int) -> Iterator[T]:
-    """Do batches on as many threads as torch has, each batch on one: small operations gain nothing from a second."""
+    """Do batches on as many threads as torch has, one thread a batch: two threads in one batch are slower than one.
+
+    The steps of a search are many and small, and threads that wait for each other at every one lose more than they win,
+    above all beside other programs (LOG.md, 2026-11-16).
+    """
     threads = torch.get_num_threads()
-    if min(threads, batches) < 2:
-        yield from map(work, range(batches))
-        return
 
     def alone(number: int) -> T:
         torch.set_num_threads(1)
         return work(number)
 
-    with ThreadPoolExecutor(min(threads, batches)) as pool:
-        try:
-            yield from pool.map(alone, range(batches))
-        finally:
-            torch.set_num_threads(threads)
+    try:
+        if min(threads, batches) < 2:
+            yield from map(alone, range(batches))
+        else:
+            with ThreadPoolExecutor(min(threads, batches)) as pool:
+                yield from pool.map(alone, range(batches))
+    finally:
+        torch.set_num_threads(threads)
