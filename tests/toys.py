@@ -1,4 +1,4 @@
-"""Small models and a decoder with a known table, for the tests of the seq2seq room."""
+"""Small models and a decoder with a known table, for the tests of models and learning."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class TableDecoder:
         generator = torch.Generator().manual_seed(seed)
         self.table = (torch.randn(8, columns, columns, generator=generator) * 1.5).log_softmax(2)
 
-    def start(self, sources: Sequence[Ids], replace_unk: bool, most: int) -> TableDecoding:
-        return TableDecoding(self.table[torch.tensor([int(s[0]) for s in sources])])
+    def start(self, sources: Sequence[Ids], replace_unk: bool, top_words: int) -> TableState:
+        return TableState(self.table[torch.tensor([int(s[0]) for s in sources])])
 
 
-class TableDecoding:
+class TableState:
     def __init__(self, tables: Tensor):
         self.tables = tables
 

@@ -20,7 +20,7 @@ from safetensors.numpy import load_file, save_file
 from nutgraf.backtranslation import pairs, thresholds
 from nutgraf.hardware import Hardware
 from nutgraf.learning.loop import Job, save_history
-from nutgraf.models import dbae, mu1, pr_thr, storage
+from nutgraf.models import alignment, dbae, mu1, storage
 from nutgraf.models.generation import Apply, full_stop_of, sampler
 from nutgraf.models.initializers import Initializer, load_initializer
 from nutgraf.models.learn import fit_of, learn
@@ -162,7 +162,9 @@ class Steps:
             epochs = self.recipe.pr_thr.epochs_for(len(corpora[0].tokens))
             settings, width = replace(settings, epochs=epochs, max_sentences=0), settings.procrustes_width
         lexicon, seed = self.prepared.lexicon, seed_of(task.seed)
-        vectors = train_embeddings(corpora, lexicon, ids, width, settings, seed, task.report)
+        vectors = train_embeddings(
+            corpora, lexicon, ids, width, settings, seed, task.report, with_end=task.step.name != JOINT
+        )
         save_file({"ids": ids, "vectors": vectors}, task.folder / "vectors.safetensors")
 
     def vectors(self, name: str, vocab: Vocab) -> Vectors:
@@ -183,7 +185,9 @@ class Steps:
     def _pr_thr(self, task: Task) -> Initializer:
         vocab_F, vocab_S = self.vocabularies["F"], self.vocabularies["S"]
         vectors = self.vectors(OF_TEXTS, vocab_F), self.vectors(OF_SUMMARIES, vocab_S)
-        model = pr_thr.train(vocab_F, vocab_S, *vectors, self.recipe.pr_thr, seed_of(task.seed), task.report)
+        model = alignment.train(vocab_F, vocab_S, *vectors, self.recipe.pr_thr, seed_of(task.seed), task.report)
+        if model.alignment_failed:
+            task.warn(model.alignment_warning)
         return self._with_threshold(model, task.step.chain)
 
     def _dbae(self, task: Task) -> Initializer:

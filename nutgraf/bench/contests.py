@@ -26,7 +26,7 @@ from nutgraf.evaluation import rouge
 from nutgraf.learning import search
 from nutgraf.learning.batches import pad_batch
 from nutgraf.learning.loop import Job
-from nutgraf.models import pr_thr as procrustes
+from nutgraf.models.alignment import prepare, refine
 from nutgraf.models.decoding import ConvDecoder
 from nutgraf.models.learn import fit_of, learn
 from nutgraf.models.seq2seq import Seq2seq
@@ -181,8 +181,8 @@ def alignment(sizes: Sizes) -> list[Case]:
     """Refine an alignment of random vectors: Sinkhorn, a gradient step, Procrustes."""
     settings = replace(sizes.recipe.pr_thr, epochs=1, iterations=sizes.iterations)
     rng, width = np.random.default_rng(SEED), sizes.recipe.embeddings.procrustes_width
-    X = procrustes.prepared(rng.normal(size=(10 * settings.batch, width)).astype(np.float32))
-    work = partial(procrustes.refine, np.eye(width, dtype=np.float32), X, X, settings, rng, ignore)
+    X = prepare(rng.normal(size=(10 * settings.batch, width)).astype(np.float32))
+    work = partial(refine, np.eye(width, dtype=np.float32), X, X, settings, rng, ignore)
     return [Case("shipped", lambda: work, {"iterations": sizes.iterations})]
 
 

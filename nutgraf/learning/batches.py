@@ -1,4 +1,4 @@
-"""Which sentences are trained on together, and such batches as padded tensors."""
+"""Which examples are trained on together, and sentences as padded tensors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def pad_batch(sentences: Sequence[Ids]) -> Tensor:
 
 
 def gather_batch(corpus: Corpus, indices: NDArray[np.int64]) -> Tensor:
-    """Return `padded` of these sentences of a corpus, without a Python loop."""
+    """Return what `pad_batch` would for these sentences of a corpus, without a Python loop."""
     starts, lengths = corpus.offsets[indices], corpus.lengths[indices]
     columns = np.arange(lengths.max() + 1)
     inside = columns < lengths[:, None]
@@ -35,7 +35,7 @@ def gather_batch(corpus: Corpus, indices: NDArray[np.int64]) -> Tensor:
 
 
 class Batches:
-    """Which examples are in batch number n: shuffled anew each epoch, examples of like length together.
+    """Which examples are in batch number n: shuffled each epoch, examples of similar length together.
 
     `lengths` is (n,) or (n, 2); examples are sorted by the first column, then the second, within pools of 50 batches.
     """
@@ -51,17 +51,17 @@ class Batches:
 
     @property
     def per_epoch(self) -> int:
-        """The number of batches an epoch; what does not fill a batch is left out, others each epoch."""
+        """The number of batches in an epoch; a rest too small for a batch is left out, a different one each epoch."""
         return len(self._lengths) // self._batch
 
     def __call__(self, step: int) -> NDArray[np.int64]:
         """Return the indices of batch number `step`."""
         epoch, place = divmod(step, self.per_epoch)
         if epoch != self._epoch:
-            self._epoch, self._batches = epoch, self._shuffled(epoch)
+            self._epoch, self._batches = epoch, self._shuffle(epoch)
         return self._batches[place]
 
-    def _shuffled(self, epoch: int) -> list[NDArray[np.int64]]:
+    def _shuffle(self, epoch: int) -> list[NDArray[np.int64]]:
         rng = np.random.default_rng(seed_of(self._key, "epoch", epoch))
         order = rng.permutation(len(self._lengths))[: self.per_epoch * self._batch]
         batches: list[NDArray[np.int64]] = []

@@ -1,8 +1,8 @@
 """The one training loop: Adam over batches that are a function of the step number, resumable to the last bit.
 
 Step n uses batch n, and random numbers seeded by (key, n). So a checkpoint is weights, optimiser and n: a run that was
-killed and started again ends with the same weights as one that was not. The loop knows no model: it minimises what
-`loss` returns. Choosing data, saving the finished model and printing are not its business.
+killed and resumed ends with the same weights as one that was not. The loop knows no model: it minimises what `loss`
+returns. Choosing data, saving the finished model and printing are done elsewhere.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class Fit:
 
 @dataclass(frozen=True)
 class Job:
-    """What a training is told besides its data and settings."""
+    """What a training needs besides its data and settings."""
 
     key: str  # all its randomness comes from this
-    checkpoint: Path | None = None  # a folder to resume from; none: nothing is kept
+    checkpoint: Path | None = None  # a folder to save to and to resume from; None: no checkpoints
     report: Report = ignore
     warn: Callable[[str], None] = ignore
 
@@ -90,8 +90,8 @@ def fit(
 ) -> list[Point]:
     """Minimise `loss` over `settings.steps` batches, and return the learning curve.
 
-    With `settings.patience` the loop stops when so many validations in a row brought no progress, and the module ends
-    with the weights of the best one. With `job.checkpoint` the loop resumes from where it last was.
+    With `settings.patience` the loop stops after that many validations in a row without progress, and the module ends
+    with the weights of the best one. With `job.checkpoint` the loop resumes from the last checkpoint.
     """
     descent = _Descent(module, settings)
     checkpoint = job.checkpoint / CHECKPOINT if job.checkpoint else None
@@ -193,22 +193,22 @@ class _Descent:
                 position = json.loads(file.metadata()["position"])
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         except (SafetensorError, ValueError, KeyError, TypeError) as error:
-            warn(f"{path}: damaged ({error}); training starts from its first step again, and loses only time")
+            warn(f"{path}: damaged ({error}); training starts again from the first step; only time is lost")
             return
         state: dict[int, dict[str, Tensor]] = {}
         for name, tensor in tensors.items():
             if name.startswith("adam."):
                 _, number, field = name.split(".")
                 state.setdefault(int(number), {})[field] = tensor
-        self.module.load_state_dict(_stripped(tensors, "module."))
+        self.module.load_state_dict(_strip_prefix(tensors, "module."))
         self.optimizer.load_state_dict({"state": state, "param_groups": self.optimizer.state_dict()["param_groups"]})
-        self.best = _stripped(tensors, "best.")
+        self.best = _strip_prefix(tensors, "best.")
         self.step, self.losses = position["step"], position["losses"]
         self.history = [Point(**point) for point in position["history"]]
         self.best_loss, self.stale = position["best_loss"], position["stale"]
 
 
-def _stripped(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+def _strip_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 

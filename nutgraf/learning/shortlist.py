@@ -2,7 +2,7 @@
 
 The product with the whole vocabulary is most of a model's work. In training only the right word's score and the
 softmax's normaliser are needed, and the normaliser can be estimated: the batch's own words and the most frequent ones
-are summed exactly, the rest from a uniform sample, each drawn word standing for as many as it was unlikely to be drawn.
+are summed exactly, the rest from a uniform sample, each drawn word weighted by the inverse of its chance to be drawn.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class Shortlist:
 
     def __init__(self, table: Tensor, bias: Tensor, targets: Tensor, sampled: int, read: Tensor | None = None):
         self.table, self.bias = table, bias
-        self.place: Tensor | None = None  # (V,) where a word's row is; None: in its own place
+        self.place: Tensor | None = None  # (V,) the row of each word; None: its own id
         if sampled == 0 or sampled >= len(table):
             return
-        words, correction = _scored(targets, len(table), sampled)
+        words, correction = _words_to_score(targets, len(table), sampled)
         self.bias = bias[words] + correction
         if read is not None:
             others = torch.zeros(len(table), dtype=torch.bool, device=table.device)
@@ -38,7 +38,7 @@ class Shortlist:
         self.place = torch.zeros(len(table), dtype=torch.long, device=table.device)
         self.place[words] = torch.arange(len(words), device=table.device)
 
-    def embedded(self, words: Tensor) -> Tensor:
+    def embed(self, words: Tensor) -> Tensor:
         """Return the embeddings of words that are among `read` or the targets."""
         return F.embedding(self._places(words), self.table)
 
@@ -51,7 +51,7 @@ class Shortlist:
         return words if self.place is None else self.place[words]
 
 
-def _scored(targets: Tensor, vocabulary: int, sampled: int) -> tuple[Tensor, Tensor]:
+def _words_to_score(targets: Tensor, vocabulary: int, sampled: int) -> tuple[Tensor, Tensor]:
     """Return the words to score and the logarithm of how many words each stands for."""
     certain = torch.zeros(vocabulary, dtype=torch.bool, device=targets.device)
     certain[: sampled // 2] = True

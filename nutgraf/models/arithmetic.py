@@ -1,7 +1,6 @@
 """The floating-point operations of the convolutional model's matrix products: for estimates and for the benchmark.
 
-Left out is what is no product (softmax, weight norm, dropout, Adam), and the gate of models that copy, a product with
-one column.
+Everything else is left out: softmax, weight norm, dropout, Adam, and the one-column gate of models that copy.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from nutgraf.recipe import Recipe
 
 
 def forward(recipe: Recipe, source: float, target: float, shortlist: int = 0) -> float:
-    """Return the floating-point operations of one pair through the convolutional model, once."""
+    """Return the floating-point operations of one forward pass of one pair."""
     model, embedding = recipe.seq2seq, recipe.embeddings.width
     block = 2 * model.kernel * model.width * 2 * model.width
     attention = 2 * 2 * model.width * embedding + 4 * source * embedding

@@ -1,7 +1,7 @@
 """What DBAE and mu:1 share: moments, the weights w_v, and the bag-of-words encoder (Section 3.1 and the appendix).
 
-Words here are local ids of V^S; words outside it are not in the bag. The encoder reads fixed, pre-trained embeddings,
-which it does not hold itself: whoever has them makes the average.
+Words here are local ids of V^S; words outside it are not in the bag. The encoder is given averages of fixed,
+pre-trained embeddings; its caller has the embeddings.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Bags:
         return cls(torch.from_numpy(words[known]), torch.from_numpy(rows[known]), len(sentences))
 
     @classmethod
-    def table(cls, local: Tensor) -> Bags:
+    def of_table(cls, local: Tensor) -> Bags:
         """Make bags of the rows of a padded table of local ids."""
         rows, columns = (local > UNK).nonzero(as_tuple=True)
         return cls(local[rows, columns], rows, len(local))
@@ -83,7 +83,7 @@ class BowEncoder(nn.Module):
         super().__init__()
         self.linear = nn.Linear(embedding, width)
         self.norm = nn.BatchNorm1d(width)
-        filled(self.linear, generator)
+        initialise(self.linear, generator)
 
     def forward(self, averages: Tensor) -> Tensor:
         """Encode averages."""
@@ -91,7 +91,7 @@ class BowEncoder(nn.Module):
         return encoded
 
 
-def filled(module: nn.Module, generator: torch.Generator) -> None:
+def initialise(module: nn.Module, generator: torch.Generator) -> None:
     """Initialise matrices by N(0, 1 / inputs) and biases by 0, all from this generator."""
     with torch.no_grad():
         for parameter in module.parameters():

@@ -1,13 +1,13 @@
 """Denoising Bag-of-Words Auto-Encoder (DBAE), Section 3.1 and the appendix.
 
-Trained on summaries alone: words are removed and strange ones added, the rest is averaged, and a GRU says the summary
-again. Given a full text, with words that are rare in summaries weighing less (w_v) and the text's own words preferred
-(lambda), it says a summary of it.
+Trained on summaries alone: words are removed and random ones added, the rest is averaged, and a GRU writes the summary
+back. Given a full text, with words that are rare in summaries weighing less (w_v) and the text's own words preferred
+(lambda), it writes a summary of it.
 
-- Embeddings are fixed and shared by input and output; only EOS, which is no word, has a learned vector.
+- Embeddings are fixed and shared by input and output; only EOS, which is not a word, has a learned vector.
 - The encoder's output is joined to a learned initial state in both layers, then projected back to the GRU's width.
-- Words outside V^S are not in the bag, are never a target and are never said. A text with no word of V^S has an empty
-  summary.
+- Words outside V^S are not in the bag, are never a target and are never written. A text with no word of V^S has an
+  empty summary.
 - The output layer's bias starts at the words' log-frequencies.
 """
 
@@ -29,7 +29,7 @@ from nutgraf.learning.batches import Batches, gather_batch, pad_batch
 from nutgraf.learning.loop import Fit, Job, fit
 from nutgraf.learning.search import NEVER, Beam, beam
 from nutgraf.learning.shortlist import Shortlist
-from nutgraf.models.bow import Bags, BowEncoder, average, filled, input_weights, moments
+from nutgraf.models.bow import Bags, BowEncoder, average, initialise, input_weights, moments
 from nutgraf.progress import Report, ignore
 from nutgraf.seeds import generator_of
 from nutgraf.text.corpus import Corpus
@@ -37,13 +37,13 @@ from nutgraf.text.lexicon import EOS, PAD, UNK, Ids, Vocab
 
 SPECIAL = UNK + 1  # the number of special words
 LAYERS = 2
-NO_REPEAT = 1  # no word twice: the preference for the input's words would say one again and again
+NO_REPEAT = 1  # no word twice: the preference for the input's words would repeat one again and again
 LENGTH_PENALTY = 1.0
 _GRU_WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 BATCH = 64  # sentences summarized at once
 
 
-def noisy(bags: Bags, p: float, vocabulary: int) -> Bags:
+def add_noise(bags: Bags, p: float, vocabulary: int) -> Bags:
     """Remove each word with probability p/2; for each, with probability p, add one drawn uniformly from V^S."""
     n = len(bags.words)
     kept, adding = torch.rand(n) >= p / 2, torch.rand(n) < p
@@ -69,73 +69,74 @@ class AutoEncoder(nn.Module):
         self.leave = nn.Linear(width, embedding)
         self.bias = nn.Parameter(torch.zeros(len(vectors)))
         for module in (self.join, self.gru, self.leave):
-            filled(module, generator)
+            initialise(module, generator)
         self.vectors[:SPECIAL] = 0
         with torch.no_grad():
             self.end.normal_(0, float(vectors.std()) + 1e-3, generator=generator)
 
-    def embedded(self, local: Tensor) -> Tensor:
+    def embed(self, local: Tensor) -> Tensor:
         """Return the vectors of words, EOS's too."""
         return torch.where((local == EOS)[..., None], self.end, self.vectors[local])
 
-    def output(self) -> Tensor:
+    def output_matrix(self) -> Tensor:
         """Return the output layer's fixed matrix, (|V^S|, embedding + 1).
 
         The last column is 1 for EOS alone, so that no gradient of the matrix is needed to learn EOS's vector.
         """
         return torch.cat([self.vectors, (torch.arange(len(self.vectors)) == EOS).float()[:, None]], 1)
 
-    def leaving(self, states: Tensor) -> Tensor:
-        """Return what the output layer multiplies: (n, width) -> (n, embedding + 1)."""
+    def project(self, states: Tensor) -> Tensor:
+        """Return what the output layer's matrix is multiplied by: (n, width) -> (n, embedding + 1)."""
         hidden = self.leave(states)
         return torch.cat([hidden, hidden @ self.end[:, None]], 1)
 
-    def start(self, averages: Tensor) -> Tensor:
+    def initial_states(self, averages: Tensor) -> Tensor:
         """Return both layers' initial states of a batch: (LAYERS, bags, width)."""
         encoded = self.encoder(averages)
         joined = [torch.cat([state.expand(len(encoded), -1), encoded], 1) for state in self.initial]
-        return torch.stack([project(state) for project, state in zip(self.join, joined, strict=True)])
+        return torch.stack([layer(state) for layer, state in zip(self.join, joined, strict=True)])
 
     def loss(self, local: Tensor, bags: Bags, sampled: int) -> Tensor:
         """Return the mean negative log-probability of a padded table of summaries, EOS included, given their bags."""
         previous = torch.cat([torch.full_like(local[:, :1], EOS), local[:, :-1]], 1)
-        states, _ = self.gru(self.embedded(previous), self.start(average(self.vectors, bags)))
+        states, _ = self.gru(self.embed(previous), self.initial_states(average(self.vectors, bags)))
         wanted = (local != PAD) & (local != UNK)
-        hidden = self.leaving(states[wanted])
+        hidden = self.project(states[wanted])
         right = local[wanted]
-        return -Shortlist(self.output(), self.bias, right, sampled).log_probs(hidden, right).mean()
+        return -Shortlist(self.output_matrix(), self.bias, right, sampled).log_probs(hidden, right).mean()
 
 
-class DbaeDecoding:
-    """One batch under way. A row's columns are PAD, EOS, UNK and its `most` best words.
+class DbaeState:
+    """A batch being decoded. A row's columns are PAD, EOS, UNK and its `top_words` most probable words.
 
-    Each row may say the first `output_words` words of V^S and the words of its own input; only these are scored.
+    A row may use the first `output_words` words of V^S and the words of its own input; only these are scored.
     """
 
     def __init__(
-        self, module: AutoEncoder, vocab: Vocab, hidden: Tensor, said: Tensor, settings: recipe.Dbae, most: int
+        self, module: AutoEncoder, vocab: Vocab, hidden: Tensor, source: Tensor, settings: recipe.Dbae, top_words: int
     ):
         self.module, self.copy_bias = module, settings.copy_bias
         self.local, self.ids = torch.from_numpy(vocab.table).long(), torch.from_numpy(vocab.ids).long()
         self.output_words = min(settings.output_words or len(vocab), len(vocab))
-        self.most = most
-        self.best = torch.zeros(len(said), 0, dtype=torch.long)
-        self.output = module.output()
+        self.top_words = top_words
+        self.best = torch.zeros(len(source), 0, dtype=torch.long)
+        self.output = module.output_matrix()
         self.frequent = self.output[: self.output_words].t().contiguous()
         self.bias = module.bias.detach().clone()
         self.bias[PAD] = self.bias[UNK] = NEVER
         self.hidden = hidden  # (LAYERS, rows, width)
-        self.said = torch.where(said < self.output_words, said, PAD)  # (rows, words) the input's frequent words, or PAD
-        self.rare = _once(said * (said >= self.output_words))  # (rows, words) the input's other words, or PAD
+        # (rows, words) the input's frequent words, and its other words; PAD elsewhere
+        self.common = torch.where(source < self.output_words, source, PAD)
+        self.rare = _deduplicate(source * (source >= self.output_words))
 
     @torch.no_grad()
     def step(self, words: Tensor) -> Tensor:
         """Take the previous words, (rows,) lexicon ids; return (rows, columns) log-probabilities of the next."""
-        scores = self._scores(self._states(self.module.embedded(self.local[words])))
+        scores = self._scores(self._states(self.module.embed(self.local[words])))
         normaliser = scores.logsumexp(1, keepdim=True)
         special = scores[:, :SPECIAL].clone()
         ordinary = scores[:, SPECIAL:]
-        best, columns = ordinary.topk(min(self.most, ordinary.shape[1]), dim=1)
+        best, columns = ordinary.topk(min(self.top_words, ordinary.shape[1]), dim=1)
         columns += SPECIAL
         self.best = torch.where(
             columns < self.output_words, columns, self.rare.gather(1, (columns - self.output_words).clamp_min(0))
@@ -147,13 +148,13 @@ class DbaeDecoding:
             weights = [getattr(self.module.gru, f"{name}_l{layer}") for name in _GRU_WEIGHTS]
             x = torch.gru_cell(x, self.hidden[layer], *weights)
             self.hidden[layer] = x
-        return self.module.leaving(x)
+        return self.module.project(x)
 
     def _scores(self, hidden: Tensor) -> Tensor:
         """Return the scores of the frequent words and of the input's rare ones: (rows, output_words + rare)."""
         scores = torch.addmm(self.bias[: self.output_words], hidden, self.frequent)
         # The appendix: lambda is added to the score of each of the input's words, before the softmax.
-        scores.scatter_(1, self.said, scores.gather(1, self.said) + self.copy_bias)
+        scores.scatter_(1, self.common, scores.gather(1, self.common) + self.copy_bias)
         rare = (self.output[self.rare] @ hidden[:, :, None]).squeeze(2) + self.bias[self.rare] + self.copy_bias
         return torch.cat([scores, rare], 1)
 
@@ -165,11 +166,11 @@ class DbaeDecoding:
         return self.ids[local]
 
     def select(self, rows: Tensor) -> None:
-        """Go on with these rows, in this order."""
-        self.hidden, self.said, self.rare = self.hidden[:, rows], self.said[rows], self.rare[rows]
+        """Continue with these rows, in this order."""
+        self.hidden, self.common, self.rare = self.hidden[:, rows], self.common[rows], self.rare[rows]
 
 
-def _once(words: Tensor) -> Tensor:
+def _deduplicate(words: Tensor) -> Tensor:
     """Return rows with each word once, PAD elsewhere; only the first column may be PAD throughout."""
     words = torch.cat([torch.full_like(words[:, :1], PAD), words.sort(1).values], 1)
     repeated = words[:, 1:] == words[:, :-1]
@@ -181,22 +182,22 @@ def _once(words: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Dbae:
-    """A summarizer that says a text's weighted bag of words as a summary."""
+    """A summarizer that writes a summary from a text's weighted bag of words."""
 
     module: AutoEncoder
     vocab: Vocab  # V^S
     weights: Tensor  # (|V^S|,) w_v
     settings: recipe.Dbae
 
-    def start(self, sources: Sequence[Ids], replace_unk: bool, most: int) -> DbaeDecoding:
-        """Read the sources, one row each; UNK is never said, so there is none to replace."""
+    def start(self, sources: Sequence[Ids], replace_unk: bool, top_words: int) -> DbaeState:
+        """Read the sources, one row each; UNK is never written, so there is none to replace."""
         del replace_unk
         local = [self.vocab.local(source) for source in sources]
         with torch.no_grad():
-            hidden = self.module.eval().start(average(self.module.vectors, Bags.of(local), self.weights))
+            hidden = self.module.eval().initial_states(average(self.module.vectors, Bags.of(local), self.weights))
         table = pad_batch(local)
-        said = torch.where(table > UNK, table, PAD)
-        return DbaeDecoding(self.module, self.vocab, hidden, said, self.settings, most)
+        source = torch.where(table > UNK, table, PAD)
+        return DbaeState(self.module, self.vocab, hidden, source, self.settings, top_words)
 
     def __call__(self, sentences: Sequence[Ids], report: Report = ignore) -> list[Ids]:
         """Summarize sentences by beam search."""
@@ -247,7 +248,7 @@ def train(
 
     def loss(indices: NDArray[np.int64]) -> Tensor:
         local = known[gather_batch(summaries, indices)]
-        return module.loss(local, noisy(Bags.table(local), settings.noise, len(vocab)), settings.shortlist)
+        return module.loss(local, add_noise(Bags.of_table(local), settings.noise, len(vocab)), settings.shortlist)
 
     batches = Batches(summaries.lengths, settings.batch, f"{job.key}/batches")
     fit(module, loss, batches, Fit(settings.steps, settings.learning_rate, settings.clip), job)

@@ -2,8 +2,8 @@
 
 Each block keeps its last k inputs, so a convolution is one matrix product of (rows, k C); weight norm is folded once a
 batch. The source is kept once a sentence, whatever the number of hypotheses. Only the best words of the vocabulary and
-the source's own are scored in full: nothing but a normaliser is computed for the others. Equal to the model's
-`log_probs` in evaluation mode; a test holds that. Choosing words is the search's business.
+the source's own are scored in full; the others only add to the normaliser. A test checks that the probabilities equal
+the model's `log_probs` in evaluation mode. Choosing words is left to the search.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ SPECIAL = len(SPECIALS)
 
 
 class ConvDecoder:
-    """A trained model, as the search wants it.
+    """A trained model, ready for the search.
 
-    It says only the `output_words` most frequent words of its vocabulary (0: all), and what it copies: less arithmetic.
-    `only_copied` marks words, (vocabulary,) True, that it may not say of its own.
+    It generates only the `output_words` most frequent words of its vocabulary (0: all): less arithmetic. `only_copied`
+    (vocabulary,) marks words that it may not generate. Any word of the source can still be copied.
     """
 
     def __init__(self, model: Seq2seq, output_words: int = 0, only_copied: Tensor | None = None):
@@ -37,38 +37,38 @@ class ConvDecoder:
         self.bias = bias if only_copied is None else bias.masked_fill(only_copied.to(bias.device), NEVER)
 
     @torch.no_grad()
-    def start(self, sources: Sequence[Ids], replace_unk: bool, most: int) -> ConvDecoding:
+    def start(self, sources: Sequence[Ids], replace_unk: bool, top_words: int) -> ConvState:
         """Read the sources, one row each."""
         words = pad_batch(sources).to(self.model.bias.device)
-        return ConvDecoding(self.model, self.model.encode(words), replace_unk, self.bias[: self.output_words], most)
+        return ConvState(self.model, self.model.encode(words), replace_unk, self.bias[: self.output_words], top_words)
 
 
-class ConvDecoding:
-    """One batch under way.
+class ConvState:
+    """A batch being decoded.
 
-    Columns are PAD, EOS, UNK, then the `most` most probable words of the vocabulary, then the source's own words where
-    the model copies. A word has one column; others that would be its own as well are impossible.
+    Columns are PAD, EOS, UNK, then the `top_words` most probable words of the vocabulary, then the source's own words
+    where the model copies. A word has one column; a second one that it would have is impossible.
     """
 
-    def __init__(self, model: Seq2seq, source: Encoded, replace_unk: bool, bias: Tensor, most: int):
+    def __init__(self, model: Seq2seq, source: Encoded, replace_unk: bool, bias: Tensor, top_words: int):
         self.model, self.source, self.replace_unk, self.bias = model, source, replace_unk, bias
         decoder, output_words = model.decoder, len(bias)
-        self.enter, self.leave = _folded(decoder.enter), _folded(decoder.leave)
-        self.layers = [(_folded(layer), _FoldedAttention(a)) for layer, a in zip(*_blocks(model), strict=True)]
+        self.enter, self.leave = _fold(decoder.enter), _fold(decoder.leave)
+        self.layers = [(_fold(layer), _FoldedAttention(a)) for layer, a in zip(*_blocks(model), strict=True)]
         self.table = model.target_table[:output_words].t()
         self.vocabulary = torch.from_numpy(model.target.ids[:output_words].astype("int64")).to(source.words.device)
-        self.most = min(most, output_words - SPECIAL)
+        self.top_words = min(top_words, output_words - SPECIAL)
         self.known = local(model.target_local, source.words)  # (sentences, S) the vocabulary's ids, or UNK
         self.known = torch.where(self.known < output_words, self.known, UNK)
         same = source.words[:, :, None] == source.words[:, None, :]
-        self.first = same.int().argmax(2)  # (sentences, S) where each word stands first
-        self.per = 1  # rows of each sentence
+        self.first = same.int().argmax(2)  # (sentences, S) where each word occurs first
+        self.repeats = 1  # rows of each sentence
         rows, width = len(source.words), model.settings.width
         # One buffer a block: the last k inputs, (rows, k, C).
         self.buffers = [source.keys.new_zeros(rows, decoder.kernel, width) for _ in self.layers]
         self.length = 0
         self.weights = source.keys.new_zeros(rows, source.words.shape[1])
-        self.best = self.known.new_zeros(rows, self.most)
+        self.best = self.known.new_zeros(rows, self.top_words)
 
     @torch.no_grad()
     def step(self, words: Tensor) -> Tensor:
@@ -85,57 +85,58 @@ class ConvDecoding:
             x = (inner + x) * HALF
         self.length += 1
         logits = torch.addmm(self.bias, F.linear(x, *self.leave), self.table)
-        best, columns = logits[:, SPECIAL:].topk(self.most, dim=1)
+        best, columns = logits[:, SPECIAL:].topk(self.top_words, dim=1)
         self.best = columns + SPECIAL
         special = logits[:, :SPECIAL].clone()
         if model.gate is None:
             return torch.cat([special, best], 1) - _logsumexp(logits, special, best)
-        known = logits.gather(1, self._rows(self.known))
-        return self._mixed(special, best, known, _logsumexp(logits, special, best), model.gate(x))
+        known = logits.gather(1, self._repeat(self.known))
+        return self._mix(special, best, known, _logsumexp(logits, special, best), model.gate(x))
 
-    def _mixed(self, special: Tensor, best: Tensor, generated: Tensor, normaliser: Tensor, gate: Tensor) -> Tensor:
+    def _mix(self, special: Tensor, best: Tensor, generated: Tensor, normaliser: Tensor, gate: Tensor) -> Tensor:
         """p(y) = g p_vocab(y) + (1 - g) sum_i a_i [x_i = y], for the special words, the best and the source's own."""
         generating = F.logsigmoid(gate) - normaliser
         copying = F.logsigmoid(-gate)
-        words, known, first = (self._rows(each) for each in (self.source.words, self.known, self.first))
+        words, known, first = (self._repeat(each) for each in (self.source.words, self.known, self.first))
         copied = torch.zeros_like(self.weights).scatter_add_(1, first, self.weights).clamp_min_(TINY).log_() + copying
         generated = (generated + generating).masked_fill(known == UNK, NEVER)
         own = torch.logaddexp(generated, copied)
-        # Ends have columns of their own, and a word that stands twice has that of its first place.
+        # EOS has a column of its own, and a word that occurs twice has the column of its first place.
         own.masked_fill_((words < SPECIAL) | (first != torch.arange(first.shape[1], device=first.device)), NEVER)
-        again = (self.best[:, :, None] == known[:, None, :]).any(2)
+        repeated = (self.best[:, :, None] == known[:, None, :]).any(2)
         special += generating
         for word in (EOS, UNK):
             attended = (self.weights * (words == word)).sum(1).clamp_min_(TINY).log_() + copying[:, 0]
             special[:, word] = torch.logaddexp(special[:, word], attended)
-        return torch.cat([special, (best + generating).masked_fill_(again, NEVER), own], 1)
+        return torch.cat([special, (best + generating).masked_fill_(repeated, NEVER), own], 1)
 
-    def _rows(self, of_sentences: Tensor) -> Tensor:
-        return of_sentences if self.per == 1 else of_sentences.repeat_interleave(self.per, 0)
+    def _repeat(self, of_sentences: Tensor) -> Tensor:
+        return of_sentences if self.repeats == 1 else of_sentences.repeat_interleave(self.repeats, 0)
 
     def words(self, rows: Tensor, columns: Tensor) -> Tensor:
         """Return the lexicon ids of columns; with `replace_unk` UNK is the most attended word of the source."""
         rows, columns = rows.expand_as(columns).to(self.best.device), columns.to(self.best.device)
-        first = SPECIAL + self.most
-        best = torch.where(columns < SPECIAL, columns, self.best[rows, (columns - SPECIAL).clamp(0, self.most - 1)])
-        own = self.source.words[rows // self.per, (columns - first).clamp_min(0)]
+        first = SPECIAL + self.top_words
+        ranks = (columns - SPECIAL).clamp(0, self.top_words - 1)
+        best = torch.where(columns < SPECIAL, columns, self.best[rows, ranks])
+        own = self.source.words[rows // self.repeats, (columns - first).clamp_min(0)]
         found = torch.where(columns < first, self.vocabulary[best], own)
         if self.replace_unk:
-            words = self._rows(self.source.words)
+            words = self._repeat(self.source.words)
             attended = self.weights.masked_fill((words == PAD) | (words == EOS), -1).argmax(1)
             replacement = words.gather(1, attended[:, None]).squeeze(1)
-            # A source without a single word has nothing to give.
+            # A source without any word has none to put there.
             replacement = torch.where(replacement == EOS, UNK, replacement)
             found = torch.where(found == UNK, replacement[rows], found)
         return found
 
     def select(self, rows: Tensor) -> None:
-        """Go on with these rows; where each sentence has equally many, one after the other, it is kept only once."""
+        """Continue with these rows; a source is kept only once where all have equally many adjacent rows."""
         rows = rows.to(self.source.words.device)
-        sentences, counts = torch.unique_consecutive(rows // self.per, return_counts=True)
+        sentences, counts = torch.unique_consecutive(rows // self.repeats, return_counts=True)
         if len(counts) and bool((counts != counts[0]).any()):
-            sentences, counts = rows // self.per, torch.ones_like(rows)
-        self.per = int(counts[0]) if len(counts) else 1
+            sentences, counts = rows // self.repeats, torch.ones_like(rows)
+        self.repeats = int(counts[0]) if len(counts) else 1
         if len(sentences) != len(self.known) or bool(
             (sentences != torch.arange(len(sentences), device=rows.device)).any()
         ):
@@ -159,7 +160,7 @@ class _FoldedAttention:
     """`Attention` for one position a row, and equally many rows a sentence."""
 
     def __init__(self, attention: Attention):
-        self.enter, self.leave = _folded(attention.enter), _folded(attention.leave)
+        self.enter, self.leave = _fold(attention.enter), _fold(attention.leave)
 
     def __call__(self, x: Tensor, target: Tensor, source: Encoded) -> tuple[Tensor, Tensor]:
         query = ((F.linear(x, *self.enter) + target) * HALF).view(len(source.words), -1, target.shape[1])
@@ -170,12 +171,12 @@ class _FoldedAttention:
 
 
 def _logsumexp(logits: Tensor, special: Tensor, best: Tensor) -> Tensor:
-    """Return log sum exp of each row, which the logits do not survive; the largest is known to be among the others."""
+    """Return log sum exp of each row, overwriting the logits; the largest is among `special` or `best`."""
     largest = torch.maximum(special.amax(1, keepdim=True), best[:, :1])
     return logits.sub_(largest).exp_().sum(1, keepdim=True).log_() + largest
 
 
-def _folded(affine: Affine) -> tuple[Tensor, Tensor]:
+def _fold(affine: Affine) -> tuple[Tensor, Tensor]:
     return affine.weight, affine.bias
 
 

@@ -16,7 +16,7 @@ from nutgraf.text.lexicon import UNK, Ids, Lexicon
 FULL_STOP = "."
 NONE = -1
 
-# A model to be applied: sentences and the place of the first one in, one artificial sentence each out.
+# A model as a function: sentences and the place of the first one in the corpus -> one artificial sentence each.
 Apply = Callable[[Sequence[Ids], int], list[Ids]]
 
 
@@ -29,7 +29,7 @@ def full_stop_of(lexicon: Lexicon) -> int:
 def sampler(model: Seq2seq, settings: recipe.Generation, expands: bool, full_stop: int, key: str) -> Apply:
     """Return a function that draws one sentence for each, seeded by the key and the place in the corpus.
 
-    An expander's output ends at the first full stop: nothing after it would be kept.
+    An expander stops at the first full stop: the appendix keeps nothing after it.
     """
     bounds = (
         (settings.min_text_words, settings.max_text_words)

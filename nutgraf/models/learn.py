@@ -1,7 +1,7 @@
 """The supervised learning algorithm S of Section 3: aligned pairs in, a trained model out.
 
-A share of the pairs is held out for the loss that early stopping looks at; it is of the same artificial kind. No real
-reference is ever seen here, but for the supervised rows, which are given real pairs on purpose.
+Some pairs are held out for the loss that early stopping looks at; they are as artificial as the others. Only the
+supervised rows see real references: they are given real pairs on purpose.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def learn(model: Seq2seq, sources: Corpus, targets: Corpus, settings: Training, 
 
 
 def fit_of(settings: Training, steps: int, learning_rate: float) -> Fit:
-    """Return how a seq2seq model is fitted by a recipe."""
+    """Return how a recipe trains a seq2seq model."""
     return Fit(
         steps=steps,
         learning_rate=learning_rate,

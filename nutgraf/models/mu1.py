@@ -1,11 +1,12 @@
 """First-order word moments matching (mu:1), Section 3.1 and the appendix.
 
 f(s, v) is the probability that word v of text s is in its summary: the bag-of-words encoder of DBAE, a linear map to
-V^S, a sigmoid. No pair is seen: over a batch of texts the mean of f(., v) is to be how often v is in summaries. The
+V^S, a sigmoid. It sees no pairs: over a batch of texts the mean of f(., v) should equal v's share of the summaries. The
 summary is the words with a high enough f, in the order of the text. Choosing eta is done in `thresholds`.
 
-Words that are not in the text have a probability of 0 (a log-score of -1e6 in the paper): they are not computed at all.
-All words outside V^S count as one word, UNK, with moments of its own, and are copied as they stand where it is kept.
+Words that are not in the text have a probability of 0 (a log-score of -1e6 in the paper) and are not computed at all.
+All words outside V^S count as one word, UNK, with its own moments; where UNK is kept, they are copied unchanged.
+Training starts at f = mu_S / mu_F (`start_at_ratios`); the paper does not say where it starts.
 """
 
 from __future__ import annotations
@@ -49,10 +50,8 @@ class Moments(nn.Module):
     def forward(self, bags: Bags, rows: Tensor, words: Tensor) -> Tensor:
         """Return f(s, v) for pairs: `rows` (n,) are bags, `words` (n,) local ids -> (n,)."""
         encoded = self.encoder(average(self.vectors, bags))
-        scores = (functional.embedding(rows, encoded) * functional.embedding(words, self.weight)).sum(1) + self.bias[
-            words
-        ]
-        return torch.sigmoid(scores)
+        scores = (functional.embedding(rows, encoded) * functional.embedding(words, self.weight)).sum(1)
+        return torch.sigmoid(scores + self.bias[words])
 
 
 def batch_loss(f: Tensor, words: Tensor, batch: int, ratios: Tensor) -> Tensor:
@@ -69,8 +68,8 @@ def batch_loss(f: Tensor, words: Tensor, batch: int, ratios: Tensor) -> Tensor:
     return functional.binary_cross_entropy(predicted.clamp(0, 1), mu_S, reduction="sum")
 
 
-def distinct(local: Tensor, size: int) -> tuple[Tensor, Tensor]:
-    """Return rows and words of a padded table of local ids, a word once a row; UNK is one, PAD and EOS are none."""
+def distinct_words(local: Tensor, size: int) -> tuple[Tensor, Tensor]:
+    """Return rows and words of a padded table of local ids, each word once a row, without PAD and EOS."""
     rows, columns = (local >= UNK).nonzero(as_tuple=True)
     pairs = torch.unique(rows * size + local[rows, columns])
     return pairs // size, pairs % size
@@ -91,12 +90,12 @@ class Mu1:
         for i in range(0, len(sentences), BATCH):
             chosen = [np.asarray(sentence, dtype=np.int32) for sentence in sentences[i : i + BATCH]]
             likely = self.probabilities(chosen)
-            result += [self._summary(s, f) for s, f in zip(chosen, likely, strict=True)]
+            result += [self._summarize(s, f) for s, f in zip(chosen, likely, strict=True)]
         return result
 
-    def _summary(self, sentence: Ids, f: NDArray[np.float32]) -> Ids:
+    def _summarize(self, sentence: Ids, f: NDArray[np.float32]) -> Ids:
         kept = sentence[f >= self.eta]
-        _, first = np.unique(kept, return_index=True)  # f(s, v) is of v being there, not of its second occurrence
+        _, first = np.unique(kept, return_index=True)  # f(s, v) is about v's presence: a second one adds nothing
         return kept[np.sort(first)][: self.max_words]
 
     def probabilities(self, sentences: Sequence[Ids]) -> list[NDArray[np.float32]]:
@@ -139,25 +138,33 @@ def train(
     settings: recipe.Mu1,
     job: Job,
 ) -> Mu1:
-    """Match the moments; rows of `vectors` are the words of V^S, and `job.key` seeds everything.
+    """Match the moments, starting from f = mu_S / mu_F; rows of `vectors` are the words of V^S.
 
-    Where eta is "auto" it starts as the paper's, until `thresholds` chooses.
+    Where eta is "auto", the model has the paper's until `thresholds` chooses one.
     """
-    mu_S, mu_F = moments(summaries, vocab), moments(texts, vocab)
+    ratios = torch.from_numpy(ratio(moments(summaries, vocab), moments(texts, vocab)).astype(np.float32))
     module = Moments(vectors, settings.width, generator_of(job.key, "weights"))
-    ratios = torch.from_numpy(ratio(mu_S, mu_F).astype(np.float32))
+    start_at_ratios(module, ratios)
+    match_moments(module, texts, vocab, ratios, settings, job)
+    eta = PAPER_ETA if isinstance(settings.eta, str) else settings.eta
+    return Mu1(module.eval(), vocab, eta, settings.max_words)
+
+
+def start_at_ratios(module: Moments, ratios: Tensor) -> None:
+    """Set f(s, v) to mu_S / mu_F for every text s: a minimum of the loss that knows no context (not in the paper)."""
     with torch.no_grad():
-        # The best start that knows no context: f = mu_S / mu_F.
+        module.weight.zero_()
         module.bias.copy_(torch.logit(ratios.clamp(0.01, 0.99)))
 
+
+def match_moments(module: Moments, texts: Corpus, vocab: Vocab, ratios: Tensor, settings: recipe.Mu1, job: Job) -> None:
+    """Train a module, from whatever weights it has, until its moments over the texts are those of the summaries."""
     known = torch.from_numpy(vocab.table.astype(np.int64))
 
     def loss(indices: NDArray[np.int64]) -> Tensor:
         local = known[gather_batch(texts, indices)]
-        rows, words = distinct(local, len(vocab))
-        return batch_loss(module(Bags.table(local), rows, words), words, len(indices), ratios)
+        rows, words = distinct_words(local, len(vocab))
+        return batch_loss(module(Bags.of_table(local), rows, words), words, len(indices), ratios)
 
     batches = Batches(texts.lengths, settings.batch, f"{job.key}/batches")
     fit(module, loss, batches, Fit(settings.steps, settings.learning_rate, settings.clip), job)
-    eta = PAPER_ETA if isinstance(settings.eta, str) else settings.eta
-    return Mu1(module.eval(), vocab, eta, settings.max_words)

@@ -8,7 +8,7 @@
 - `copy` (not in the paper): p(y) = g p_vocab(y) + (1 - g) sum_i a_i [x_i = y], with the last block's attention a and a
   gate g. Words are compared by lexicon id, so that words outside the vocabulary are copied, too.
 
-Sentences come and go as lexicon ids (B, S). Training, search and files are not its business.
+Sentences are lexicon ids (B, S). Training, search and files are elsewhere.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def windows(x: Tensor, kernel: int, left: int) -> Tensor:
 
 
 def dropout(x: Tensor, rate: float, training: bool) -> Tensor:
-    """Do as `F.dropout`; on a processor with 16 random bits a number: drawing more takes a tenth of a training step."""
+    """Do as `F.dropout`, on a CPU with 16 random bits a number: drawing more takes a tenth of a training step."""
     if x.device.type != "cpu" or not training or rate == 0:
         return F.dropout(x, rate, training)
     dropped = round(rate * 2**16)
@@ -112,7 +112,7 @@ class Encoder(nn.Module):
         for layer in self.convolutions:
             inner = dropout(x * keep, self.dropout, self.training)
             x = (F.glu(layer(windows(inner, self.kernel, self.kernel // 2)), 2) + x) * HALF
-        keys = _scaled_gradient(self.leave(x) * keep, 1 / (2 * self.attentions))
+        keys = _scale_gradient(self.leave(x) * keep, 1 / (2 * self.attentions))
         scale = keep.sum(1, keepdim=True).sqrt()
         return Encoded(words, keys, (keys + entered) * HALF * keep, pad, scale)
 
@@ -207,18 +207,18 @@ class Seq2seq(nn.Module):
         if self.own_source_table is None:
             read = local(self.source_local, source)
             words = Shortlist(self.target_table, self.bias, wanted, shortlist, read)
-            encoded = self.encoder(source, words.embedded(read))
+            encoded = self.encoder(source, words.embed(read))
         else:
             words = Shortlist(self.target_table, self.bias, wanted, shortlist)
             encoded = self.encode(source)
-        hidden, states, weights = self.decoder(words.embedded(previous), encoded)
+        hidden, states, weights = self.decoder(words.embed(previous), encoded)
         result = torch.zeros_like(weights[:, :, 0])
         result[real] = words.log_probs(hidden[real], wanted[real])
         if self.gate is not None:
-            result = self._mixed(result, states, weights, encoded, target, wanted)
+            result = self._mix(result, states, weights, encoded, target, wanted)
         return result * real
 
-    def _mixed(
+    def _mix(
         self, generated: Tensor, states: Tensor, weights: Tensor, source: Encoded, target: Tensor, wanted: Tensor
     ) -> Tensor:
         """p(y) = g p_vocab(y) + (1 - g) sum_i a_i [x_i = y]; a word only the source has can only be copied."""
@@ -253,6 +253,6 @@ def _table(vectors: NDArray[np.float32], generator: torch.Generator) -> Tensor:
     return drawn
 
 
-def _scaled_gradient(x: Tensor, factor: float) -> Tensor:
-    """Return x, whose gradient will be `factor` times as large."""
+def _scale_gradient(x: Tensor, factor: float) -> Tensor:
+    """Return x with its gradient multiplied by `factor`."""
     return x * factor + x.detach() * (1 - factor)

@@ -1,7 +1,7 @@
 """A trained model as two files: weights (safetensors) and its configuration (JSON).
 
-A run keeps weights whole; an export packs them into two bytes, or into one with a scale a row. In memory they are
-float32 again. Two bytes move a weight by at most 1/2048 of itself, one by at most 1/254 of its row's largest.
+A run keeps weights in float32; an export packs each into two bytes, or into one byte with a scale a row. Loaded, they
+are float32 again. Two bytes change a weight by at most 1/2048 of itself, one by at most 1/254 of its row's largest.
 """
 
 from __future__ import annotations
@@ -23,25 +23,24 @@ from nutgraf.text.lexicon import Vocab
 
 WEIGHTS, CONFIG = "model.safetensors", "model.json"
 
-
 Tensors = dict[str, Tensor]
 Pack = Callable[[Tensors], Tensors]
 
 _SCALE = ".scale"
 
 
-def whole(tensors: Tensors) -> Tensors:
+def keep_float32(tensors: Tensors) -> Tensors:
     """Leave the weights as they are."""
     return tensors
 
 
-def half(tensors: Tensors) -> Tensors:
-    """Two bytes a weight."""
+def pack_half(tensors: Tensors) -> Tensors:
+    """Store two bytes a weight."""
     return {name: tensor.half() for name, tensor in tensors.items()}
 
 
-def int8(tensors: Tensors) -> Tensors:
-    """One byte a weight of a matrix, symmetric, with a float32 scale a row; two bytes a weight of all others."""
+def pack_int8(tensors: Tensors) -> Tensors:
+    """Store one byte a weight of a matrix, symmetric, with a float32 scale a row; two bytes a weight of all others."""
     packed: Tensors = {}
     for name, tensor in tensors.items():
         if tensor.ndim == 2 and tensor.shape[1] > 1:
@@ -53,8 +52,8 @@ def int8(tensors: Tensors) -> Tensors:
     return packed
 
 
-def unpacked(tensors: Tensors) -> Tensors:
-    """Multiply by the scales, where there are any."""
+def unpack(tensors: Tensors) -> Tensors:
+    """Multiply int8 weights by their scales."""
     return {
         name: tensor * tensors[name + _SCALE] if name + _SCALE in tensors else tensor
         for name, tensor in tensors.items()
@@ -62,14 +61,14 @@ def unpacked(tensors: Tensors) -> Tensors:
     }
 
 
-PACKS: dict[str, Pack] = {"half": half, "int8": int8}
+PACKS: dict[str, Pack] = {"half": pack_half, "int8": pack_int8}
 
 
-def save(model: Seq2seq, folder: Path, pack: Pack = whole) -> None:
+def save(model: Seq2seq, folder: Path, pack: Pack = keep_float32) -> None:
     """Write the model's two files."""
     tensors = pack({name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()})
     tensors["target_ids"] = torch.from_numpy(model.target.ids.copy())
-    if not model.settings.copy:  # else one and the same on both sides
+    if not model.settings.copy:  # else both sides have the same
         tensors["source_ids"] = torch.from_numpy(model.source.ids.copy())
     save_file(tensors, folder / WEIGHTS)
     config = {"settings": asdict(model.settings), "lexicon": len(model.target.table)}
@@ -81,7 +80,7 @@ def load(folder: Path, device: torch.device) -> Seq2seq:
     config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
     settings = Settings(**config["settings"])
     with safe_open(folder / WEIGHTS, framework="pt") as file:
-        tensors = unpacked({name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
+        tensors = unpack({name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
     target = Vocab(tensors.pop("target_ids").numpy(), config["lexicon"])
     source = target if settings.copy else Vocab(tensors.pop("source_ids").numpy(), config["lexicon"])
     width = tensors["target_table"].shape[1]

@@ -19,9 +19,9 @@ from nutgraf.run.plan import ALIGNED, JOINT, OF_TEXTS, Kind, Step, learning_rate
 VERSIONS = {
     Kind.TEXT: 1,
     Kind.CASING: 1,
-    Kind.EMBEDDINGS: 1,
+    Kind.EMBEDDINGS: 2,
     Kind.ALIGNED: 1,
-    Kind.INITIALIZER: 1,
+    Kind.INITIALIZER: 2,
     Kind.PAIRS: 1,
     Kind.EXPANDER: 2,
     Kind.SUMMARIZER: 2,

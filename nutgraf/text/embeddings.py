@@ -1,7 +1,8 @@
 """Word vectors: FastText skip-gram (gensim), jointly on both corpora or on one alone (Section 4 and the appendix).
 
 One thread, so that the same corpora, settings and seed give the same bytes. A word too rare for a vector of its own
-has the mean of its character n-grams' vectors; PAD, EOS and UNK, which are no words, have zeros. It saves nothing.
+has the mean of its character n-grams' vectors. PAD and UNK have zeros, and so has EOS unless sentences are read with
+their ends. Nothing is saved here.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from numpy.typing import NDArray
 from nutgraf import recipe
 from nutgraf.progress import Progress, Report
 from nutgraf.text.corpus import Corpus
-from nutgraf.text.lexicon import SPECIALS, Ids, Lexicon
+from nutgraf.text.lexicon import EOS, SPECIALS, Ids, Lexicon
 
-_MOST_WORDS = 200_000  # with vectors of their own: a bound on memory
-_OFTEN = 5_000  # sentences between reports
+MAX_WORDS = 200_000  # with vectors of their own: a bound on memory
+_REPORT_EVERY = 5_000  # sentences
+_FINAL_RATE = 1 / 250  # of the first learning rate: gensim's own ratio; fastText goes down to 0
 
 
 def train_embeddings(
@@ -30,9 +32,13 @@ def train_embeddings(
     settings: recipe.Embeddings,
     seed: int,
     report: Report,
+    with_end: bool = False,
 ) -> NDArray[np.float32]:
-    """Train on the corpora together; return the vectors of these lexicon ids, one a row: (len(ids), width)."""
-    sentences = _Sentences(corpora, lexicon, settings.max_sentences, settings.epochs, report)
+    """Train on the corpora together; return the vectors of these lexicon ids, one a row: (len(ids), width).
+
+    `with_end` ends each sentence with EOS, as fastText ends every line with </s>, so that EOS gets a vector.
+    """
+    sentences = _Sentences(corpora, lexicon, settings.max_sentences, settings.epochs, report, with_end)
     model = FastText(
         sg=1,
         vector_size=width,
@@ -40,7 +46,10 @@ def train_embeddings(
         negative=settings.negative,
         min_count=settings.min_count,
         bucket=settings.buckets,
-        max_final_vocab=_MOST_WORDS,
+        max_final_vocab=MAX_WORDS,
+        alpha=settings.learning_rate,
+        min_alpha=settings.learning_rate * _FINAL_RATE,
+        sample=settings.sample,
         epochs=settings.epochs,
         seed=seed,
         workers=1,
@@ -51,36 +60,39 @@ def train_embeddings(
         return np.zeros((len(ids), width), dtype=np.float32)
     model.train(corpus_iterable=sentences, total_examples=len(sentences), epochs=settings.epochs)
     sentences.check()
-    return _vectors(model, lexicon, ids, width)
+    return _look_up(model, lexicon, ids, with_end)
 
 
-def _vectors(model: FastText, lexicon: Lexicon, ids: Ids, width: int) -> NDArray[np.float32]:
-    vectors = np.zeros((len(ids), width), dtype=np.float32)
+def _look_up(model: FastText, lexicon: Lexicon, ids: Ids, with_end: bool) -> NDArray[np.float32]:
+    vectors = np.zeros((len(ids), model.vector_size), dtype=np.float32)
     for row, word in enumerate(lexicon.decode(ids)):
         # A word of one character has no n-gram of three, unless "<" and ">" around it are counted: gensim counts them.
-        if ids[row] >= len(SPECIALS):
+        if ids[row] >= len(SPECIALS) or (with_end and ids[row] == EOS):
             vectors[row] = model.wv.get_vector(word)
     return vectors
 
 
 class _Sentences:
-    """The corpora as lists of words, again at each epoch; the first time is the count of the words.
+    """The corpora as lists of words: gensim reads them once to count the words, then once an epoch.
 
-    gensim reads them in a thread of its own and waits for ever if that thread fails. So an error of the report, a full
-    disk or an interrupt, ends the sentences, and is raised by `check`.
+    gensim reads them in a thread of its own and waits for ever if that thread fails. So an error of the report, such as
+    a full disk or an interrupt, ends the sentences, and `check` raises it.
     """
 
-    def __init__(self, corpora: Sequence[Corpus], lexicon: Lexicon, limit: int, epochs: int, report: Report):
+    def __init__(
+        self, corpora: Sequence[Corpus], lexicon: Lexicon, limit: int, epochs: int, report: Report, with_end: bool
+    ):
         self.corpora = corpora
         self.words = lexicon.words
         self.limit = limit
+        self.end = [SPECIALS[EOS]] if with_end else []
         self.total = len(self) * (epochs + 1)
         self.done = 0
         self.report = report
         self.error: BaseException | None = None
 
     def check(self) -> None:
-        """Raise what ended the sentences before their end."""
+        """Raise the error that ended the sentences early, if there was one."""
         if self.error is not None:
             raise self.error
 
@@ -90,14 +102,14 @@ class _Sentences:
     def __iter__(self) -> Iterator[list[str]]:
         for corpus in self.corpora:
             for sentence in islice(corpus, self.limit or None):
-                if self.done % _OFTEN == 0:
-                    self._tell()
+                if self.done % _REPORT_EVERY == 0:
+                    self._report()
                 if self.error is not None:
                     return
                 self.done += 1
-                yield [self.words[i] for i in sentence.tolist()]
+                yield [self.words[i] for i in sentence.tolist()] + self.end
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         try:
             self.report(Progress(self.done, self.total, "sentences"))
         except BaseException as error:

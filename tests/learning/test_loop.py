@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +12,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from nutgraf.errors import InputError, NutgrafError
-from nutgraf.learning import loop as training
-from nutgraf.learning.loop import Batches, Fit, fit
+from nutgraf.learning import loop
+from nutgraf.learning.batches import Batches
+from nutgraf.learning.loop import Fit, Job, fit
 from nutgraf.learning.search import Beam, beam
 from nutgraf.models.decoding import ConvDecoder
-from nutgraf.models.learn import learn
+from nutgraf.models.learn import fit_of, learn
 from nutgraf.models.seq2seq import Seq2seq
-from nutgraf.models.storage import load, save
+from nutgraf.models.storage import WEIGHTS, load, save
 from nutgraf.progress import Progress, ignore
 from nutgraf.recipe import Training
 from nutgraf.text.corpus import Corpus
@@ -56,9 +58,8 @@ def test_early_stopping_ends_with_the_best_weights() -> None:
         return next(values)
 
     settings = Fit(steps=100, learning_rate=0.1, clip=1.0, validate_every=1, patience=2)
-    history = fit(
-        module, lambda _: module.weight.sum(), Batches(np.arange(4), 2, "k"), settings, "k", None, ignore, validate
-    )
+    batches = Batches(np.arange(4), 2, "k")
+    history = fit(module, lambda _: module.weight.sum(), batches, settings, Job("k"), validate)
     assert [point.held_out for point in history] == [3.0, 2.0, 4.0, 5.0]
     assert float(module.weight.detach()) == kept[1]
 
@@ -74,17 +75,26 @@ def pairs() -> tuple[Corpus, Corpus]:
     return Corpus.of(sources), Corpus.of([s[s > 5] for s in sources])
 
 
-def trained(folder: Path | None, die_at: int = 0, patience: int = 0) -> Seq2seq:
+def trained(
+    folder: Path | None,
+    die_at: int = 0,
+    patience: int = 0,
+    warn: Callable[[str], None] = ignore,
+    seen: list[int] | None = None,
+) -> Seq2seq:
+    """Train 40 steps; `seen` collects the steps that were reported."""
     model = toy_model(copy=True, dropout=0.2)
     settings = Training(
         batch=16, learning_rate=5e-3, clip=1.0, shortlist=4, validate_every=10, patience=patience, held_out=20
     )
 
     def report(progress: Progress) -> None:
+        if seen is not None:
+            seen.append(progress.done)
         if progress.done == die_at:
             raise KilledError
 
-    learn(model, *pairs(), settings, 40, "key", folder, report)
+    learn(model, *pairs(), settings, fit_of(settings, 40, settings.learning_rate), Job("key", folder, report, warn))
     return model
 
 
@@ -93,7 +103,7 @@ def trained(folder: Path | None, die_at: int = 0, patience: int = 0) -> Seq2seq:
 def test_a_killed_run_goes_on_to_the_same_weights(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, die_at: int, patience: int
 ) -> None:
-    monkeypatch.setattr(training, "CHECKPOINT_SECONDS", -1.0)
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)
     undisturbed = trained(None, patience=patience).state_dict()
     with pytest.raises(KilledError):
         trained(tmp_path, die_at, patience)
@@ -101,10 +111,41 @@ def test_a_killed_run_goes_on_to_the_same_weights(
     assert all(torch.equal(undisturbed[name], resumed[name]) for name in undisturbed)
 
 
-def test_a_damaged_checkpoint_is_as_good_as_none(tmp_path: Path) -> None:
-    (tmp_path / training.CHECKPOINT).write_bytes(b"\0" * 100)
-    undisturbed, resumed = trained(None).state_dict(), trained(tmp_path).state_dict()
-    assert all(torch.equal(undisturbed[name], resumed[name]) for name in undisturbed)
+def saved_bytes(model: Seq2seq, folder: Path) -> bytes:
+    folder.mkdir()
+    save(model, folder)
+    return (folder / WEIGHTS).read_bytes()
+
+
+@pytest.mark.parametrize("damage", ["truncated", "zeros"])
+def test_a_damaged_checkpoint_warns_and_training_starts_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)
+    with pytest.raises(KilledError):
+        trained(tmp_path, die_at=20)
+    checkpoint = tmp_path / loop.CHECKPOINT
+    whole = checkpoint.read_bytes()
+    checkpoint.write_bytes(whole[: len(whole) // 2] if damage == "truncated" else b"\0" * 100)
+    warnings: list[str] = []
+    steps: list[int] = []
+    restarted = trained(tmp_path, warn=warnings.append, seen=steps)
+    assert len(warnings) == 1
+    assert str(checkpoint) in warnings[0]
+    assert "damaged" in warnings[0]
+    assert steps[0] == 1  # from the beginning, and after the warning
+    assert saved_bytes(restarted, tmp_path / "a") == saved_bytes(trained(None), tmp_path / "b")
+
+
+def test_an_intact_checkpoint_warns_of_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)
+    with pytest.raises(KilledError):
+        trained(tmp_path, die_at=20)
+    warnings: list[str] = []
+    steps: list[int] = []
+    trained(tmp_path, warn=warnings.append, seen=steps)
+    assert warnings == []
+    assert steps[0] == 20  # the checkpoint of step 19 was the last
 
 
 def test_the_global_random_state_is_left_alone() -> None:
@@ -117,7 +158,7 @@ def test_a_model_learns_to_copy_and_survives_its_files(tmp_path: Path) -> None:
     sources, targets = pairs()
     model = toy_model(copy=True)
     settings = Training(batch=32, learning_rate=5e-3, clip=1.0, validate_every=100, patience=0)
-    history = learn(model, sources, targets, settings, 200, "key", None, ignore)
+    history = learn(model, sources, targets, settings, fit_of(settings, 200, 5e-3), Job("key"))
     assert history[-1].held_out is not None
     assert history[-1].held_out < 0.5 * history[0].loss
     save(model, tmp_path)
@@ -129,7 +170,7 @@ def test_a_model_learns_to_copy_and_survives_its_files(tmp_path: Path) -> None:
 def test_no_usable_pair_is_an_error() -> None:
     empty = Corpus.of([[], []])
     with pytest.raises(InputError, match="0 usable"):
-        learn(toy_model(True), empty, Corpus.of([[3], [4]]), Training(), 1, "k", None, ignore)
+        learn(toy_model(True), empty, Corpus.of([[3], [4]]), Training(), Fit(1, 1e-3, 1.0), Job("k"))
 
 
 def test_a_loss_that_is_no_number_is_an_error() -> None:
@@ -139,4 +180,4 @@ def test_a_loss_that_is_no_number_is_an_error() -> None:
         return module.weight.sum() * float("nan")
 
     with pytest.raises(NutgrafError, match="learning rate"):
-        fit(module, loss, Batches(np.arange(4), 2, "k"), Fit(3, 0.1, 1.0), "k", None, ignore)
+        fit(module, loss, Batches(np.arange(4), 2, "k"), Fit(3, 0.1, 1.0), Job("k"))

@@ -11,7 +11,7 @@ import torch
 
 from nutgraf.learning.search import Beam, Sampling, beam, sample
 from nutgraf.text.lexicon import EOS, SPECIALS, UNK, Ids
-from tests.toys import TableDecoder, TableDecoding
+from tests.toys import TableDecoder, TableState
 
 COLUMNS = 7  # PAD, EOS, UNK and four words
 SOURCES: list[Ids] = [np.array([i, *range(i)], dtype=np.int32) for i in (0, 2, 5)]
@@ -135,7 +135,7 @@ def test_threads_change_nothing() -> None:
 
 def test_an_error_in_a_thread_is_raised() -> None:
     class Broken(TableDecoder):
-        def start(self, *_: object, **__: object) -> TableDecoding:
+        def start(self, *_: object, **__: object) -> TableState:
             raise ValueError("broken")
 
     threads = torch.get_num_threads()

@@ -58,8 +58,8 @@ def test_words_that_are_only_read_are_embedded_and_not_scored() -> None:
         torch.manual_seed(0)
         without = Shortlist(weight, torch.zeros(1000), targets, 10)
     hidden = torch.randn(2, 4)
-    assert torch.equal(words.embedded(read), weight[read])
+    assert torch.equal(words.embed(read), weight[read])
     assert torch.equal(words.log_probs(hidden, targets), without.log_probs(hidden, targets))
-    words.embedded(read).sum().backward()  # type: ignore[no-untyped-call]
+    words.embed(read).sum().backward()  # type: ignore[no-untyped-call]
     assert weight.grad is not None
     assert weight.grad.abs().sum(1).nonzero().squeeze(1).tolist() == [3, 900, 950, 951]

@@ -52,7 +52,7 @@ def test_words_that_all_weigh_nothing_average_to_nothing() -> None:
 
 
 def test_bags_of_a_table_are_bags_of_its_sentences() -> None:
-    table = Bags.table(torch.tensor([[3, 4, 1, 0], [2, 1, 0, 0], [5, 5, 3, 1]]))
+    table = Bags.of_table(torch.tensor([[3, 4, 1, 0], [2, 1, 0, 0], [5, 5, 3, 1]]))
     sentences = Bags.of([ids(3, 4), ids(2), ids(5, 5, 3)])
     assert table.words.tolist() == sentences.words.tolist() == [3, 4, 5, 5, 3]
     assert table.rows.tolist() == sentences.rows.tolist() == [0, 0, 2, 2, 2]

@@ -8,7 +8,7 @@ import torch
 
 from nutgraf.learning.batches import gather_batch, pad_batch
 from nutgraf.learning.search import NEVER
-from nutgraf.models.decoding import ConvDecoder, ConvDecoding
+from nutgraf.models.decoding import ConvDecoder, ConvState
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import EOS, Ids
@@ -23,10 +23,10 @@ def test_gathered_equals_padded() -> None:
     assert pad_batch([SOURCES[2], SOURCES[1]]).tolist() == [[4, 1, 0], [7, 17, 1]]
 
 
-def by_word(decoding: ConvDecoding, scores: torch.Tensor, row: int) -> dict[int, float]:
+def by_word(state: ConvState, scores: torch.Tensor, row: int) -> dict[int, float]:
     """The probability of each word that has one; no word may have two."""
     possible = (scores[row] > NEVER).nonzero().squeeze(1)
-    words = decoding.words(torch.full_like(possible, row), possible).tolist()
+    words = state.words(torch.full_like(possible, row), possible).tolist()
     assert len(set(words)) == len(words)
     return dict(zip(words, scores[row, possible].exp().tolist(), strict=True))
 
@@ -37,7 +37,7 @@ def test_incremental_equals_full(copy: bool) -> None:
     targets = (
         [[5, 15, 4, EOS], [8, 8, 3, EOS], [6, 4, 4, EOS]] if copy else [[5, 3, 4, EOS], [8, 8, 3, EOS], [6, 4, 4, EOS]]
     )
-    decoding = ConvDecoder(model).start(SOURCES, replace_unk=False, most=99)
+    decoding = ConvDecoder(model).start(SOURCES, replace_unk=False, top_words=99)
     full = model.log_probs(pad_batch(SOURCES), torch.tensor(targets)).detach()
     previous = torch.full((3,), EOS)
     for time, words in enumerate(torch.tensor(targets).t()):
@@ -53,7 +53,7 @@ def test_incremental_equals_full(copy: bool) -> None:
 def test_a_few_columns_hold_the_most_probable_words(copy: bool) -> None:
     model, start = toy_model(copy).eval(), torch.full((3,), EOS)
     decoder = ConvDecoder(model)
-    everything, few = decoder.start(SOURCES, False, most=99), decoder.start(SOURCES, False, most=2)
+    everything, few = decoder.start(SOURCES, False, top_words=99), decoder.start(SOURCES, False, top_words=2)
     scores, some = everything.step(start), few.step(start)
     assert some.shape[1] == 3 + 2 + (SOURCES[0].size + 1 if copy else 0)
     for row in range(3):
@@ -63,10 +63,10 @@ def test_a_few_columns_hold_the_most_probable_words(copy: bool) -> None:
 
 
 @pytest.mark.parametrize("copy", [False, True])
-def test_words_that_are_not_spoken_can_only_be_copied(copy: bool) -> None:
+def test_words_outside_the_output_words_can_only_be_copied(copy: bool) -> None:
     model, start = toy_model(copy).eval(), torch.full((3,), EOS)
     sources = [np.array(s, dtype=np.int32) for s in ([3, 15, 7, 7], [7, 17], [4])]
-    whole, part = (ConvDecoder(model, output_words).start(sources, False, most=99) for output_words in (0, 5))
+    whole, part = (ConvDecoder(model, output_words).start(sources, False, top_words=99) for output_words in (0, 5))
     full, found = by_word(whole, whole.step(start), 0), by_word(part, part.step(start), 0)
     assert sum(found.values()) == pytest.approx(1.0, abs=1e-5)
     if not copy:
@@ -81,10 +81,10 @@ def test_words_that_are_not_spoken_can_only_be_copied(copy: bool) -> None:
     assert found[7] == pytest.approx(float((1 - gate) * part.weights[0, 2:4].sum()), abs=1e-5)
 
 
-def test_unsaid_words_can_only_be_copied() -> None:
+def test_words_marked_as_only_copied_are_never_generated() -> None:
     model, start = toy_model(copy=True).eval(), torch.full((3,), EOS)
-    unsaid = torch.tensor([False] * 5 + [True] * 4)
-    decoding = ConvDecoder(model, unsaid=unsaid).start(SOURCES, replace_unk=False, most=99)
+    only_copied = torch.tensor([False] * 5 + [True] * 4)
+    decoding = ConvDecoder(model, only_copied=only_copied).start(SOURCES, replace_unk=False, top_words=99)
     scores = decoding.step(start)
     for row, source in enumerate(SOURCES):
         found = by_word(decoding, scores, row)
@@ -101,7 +101,7 @@ def _state(model: Seq2seq, sources: list[Ids]) -> torch.Tensor:
 @pytest.mark.parametrize("rows", [[1, 1], [2, 1], [0, 0, 2, 2], [0, 1, 1], [2]])
 def test_rows_can_leave_and_come_twice(rows: list[int]) -> None:
     decoder = ConvDecoder(toy_model(copy=True).eval())
-    together = decoder.start(SOURCES, False, most=99)
+    together = decoder.start(SOURCES, False, top_words=99)
     together.step(torch.full((3,), EOS))
     together.select(torch.tensor(rows))
     words = torch.arange(len(rows)) + 4
@@ -109,7 +109,7 @@ def test_rows_can_leave_and_come_twice(rows: list[int]) -> None:
     together.select(torch.arange(len(rows)).flip(0))  # and once more, in another order
     flipped = together.step(words)
     for place, row in enumerate(rows):
-        alone = decoder.start([SOURCES[row]], False, most=99)
+        alone = decoder.start([SOURCES[row]], False, top_words=99)
         alone.step(torch.full((1,), EOS))
         expected = by_word(alone, alone.step(words[[place]]), 0)
         other = alone.step(words[[len(rows) - 1 - place]])
@@ -120,7 +120,7 @@ def test_rows_can_leave_and_come_twice(rows: list[int]) -> None:
 
 def test_unk_becomes_the_most_attended_source_word() -> None:
     model = toy_model(copy=False).eval()
-    decoding = ConvDecoder(model).start(SOURCES, replace_unk=True, most=99)
+    decoding = ConvDecoder(model).start(SOURCES, replace_unk=True, top_words=99)
     decoding.step(torch.full((3,), EOS))
     words = decoding.words(torch.arange(3)[:, None], torch.tensor([[2]] * 3))
     for row, source in enumerate(SOURCES):
@@ -129,6 +129,6 @@ def test_unk_becomes_the_most_attended_source_word() -> None:
 
 
 def test_unk_stays_where_the_source_has_no_word() -> None:
-    decoding = ConvDecoder(toy_model(copy=False)).start([np.zeros(0, dtype=np.int32)], replace_unk=True, most=99)
+    decoding = ConvDecoder(toy_model(copy=False)).start([np.zeros(0, dtype=np.int32)], replace_unk=True, top_words=99)
     decoding.step(torch.full((1,), EOS))
     assert decoding.words(torch.tensor([[0]]), torch.tensor([[2]])).tolist() == [[2]]

@@ -6,9 +6,11 @@ import pytest
 import torch
 
 from nutgraf import recipe
-from nutgraf.models import mu1 as moments
-from nutgraf.models.bow import Bags
-from nutgraf.models.mu1 import Moments, Mu1, batch_loss, distinct
+from nutgraf.learning.batches import gather_batch
+from nutgraf.learning.loop import Job
+from nutgraf.models import mu1
+from nutgraf.models.bow import Bags, moments, ratio
+from nutgraf.models.mu1 import Moments, Mu1, batch_loss, distinct_words, match_moments, start_at_ratios
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import UNK, Ids, Vocab
 
@@ -28,7 +30,7 @@ def scored(**probability: float) -> Mu1:
         for name, value in probability.items():
             local = UNK if name == "unk" else int(VOCAB.local(ids(int(name[1:])))[0])
             module.bias[local] = math.log(value / (1 - value))
-    return Mu1(module.eval(), VOCAB, eta=0.3, words=3)
+    return Mu1(module.eval(), VOCAB, eta=0.3, max_words=3)
 
 
 def bce(predicted: float, target: float) -> float:
@@ -61,7 +63,7 @@ def test_certain_words_give_a_finite_loss_and_gradient() -> None:
 
 
 def test_a_word_counts_once_a_text() -> None:
-    rows, words = distinct(torch.tensor([[3, 3, 2, 1, 0], [2, 4, 3, 2, 1]]), size=7)
+    rows, words = distinct_words(torch.tensor([[3, 3, 2, 1, 0], [2, 4, 3, 2, 1]]), size=7)
     assert list(zip(rows.tolist(), words.tolist(), strict=True)) == [(0, 2), (0, 3), (1, 2), (1, 3), (1, 4)]
 
 
@@ -115,7 +117,7 @@ def corpora() -> tuple[Corpus, Corpus]:
 def test_training_matches_the_moments() -> None:
     texts, summaries = corpora()
     settings = recipe.Mu1(eta="auto", width=4, steps=150, batch=50, learning_rate=0.02)
-    model = moments.train(texts, summaries, VOCAB, VECTORS, settings, "key", None)
+    model = mu1.train(texts, summaries, VOCAB, VECTORS, settings, Job("key"))
     f = np.concatenate(model.probabilities(list(texts)))
     means = [f[texts.tokens == word].mean() for word in (5, 6, 7, 8)]
     # mu_S / mu_F: 3/4 by 3/4, 1/4 by 3/4, 0, 0
@@ -123,19 +125,45 @@ def test_training_matches_the_moments() -> None:
     assert model.eta == 0.3  # the paper's, until one is chosen
 
 
+def loss_over_all(module: Moments, texts: Corpus, ratios: torch.Tensor) -> float:
+    """The loss of one batch of all texts."""
+    local = torch.from_numpy(VOCAB.table).long()[gather_batch(texts, np.arange(len(texts)))]
+    rows, words = distinct_words(local, len(VOCAB))
+    with torch.no_grad():
+        return float(batch_loss(module.eval()(Bags.of_table(local), rows, words), words, len(texts), ratios))
+
+
+def test_a_random_start_comes_to_match_the_moments() -> None:
+    texts, summaries = corpora()
+    ratios = torch.from_numpy(ratio(moments(summaries, VOCAB), moments(texts, VOCAB))).float()
+    analytic, module = (Moments(VECTORS, 4, torch.Generator().manual_seed(1)) for _ in range(2))
+    start_at_ratios(analytic, ratios)
+    with torch.no_grad():
+        for parameter in (module.weight, module.bias):
+            parameter.normal_(generator=torch.Generator().manual_seed(2))
+    best, before = (loss_over_all(each, texts, ratios) for each in (analytic, module))
+    settings = recipe.Mu1(width=4, steps=300, batch=50, learning_rate=0.05)
+    match_moments(module, texts, VOCAB, ratios, settings, Job("key"))
+    assert before > best + 0.5
+    assert loss_over_all(module, texts, ratios) == pytest.approx(best, abs=0.05)
+    f = np.concatenate(Mu1(module, VOCAB, eta=0.3, max_words=3).probabilities(list(texts)))
+    means = [f[texts.tokens == word].mean() for word in (5, 6, 7, 8)]
+    np.testing.assert_allclose(means, [1, 1 / 3, 0, 0], atol=0.06)
+
+
 def test_training_is_a_function_of_the_key() -> None:
     settings = recipe.Mu1(width=4, steps=3, batch=8)
-    first, again, other = (moments.train(*corpora(), VOCAB, VECTORS, settings, key, None) for key in "aab")
+    first, again, other = (mu1.train(*corpora(), VOCAB, VECTORS, settings, Job(key)) for key in "aab")
     assert torch.equal(first.module.weight, again.module.weight)
     assert not torch.equal(first.module.encoder.linear.weight, other.module.encoder.linear.weight)
 
 
 def test_saved_and_loaded_it_is_the_same(tmp_path: Path) -> None:
-    settings = recipe.Mu1(eta=0.17, words=5, width=4, steps=3, batch=8)
-    model = moments.train(*corpora(), VOCAB, VECTORS, settings, "key", None)
+    settings = recipe.Mu1(eta=0.17, max_words=5, width=4, steps=3, batch=8)
+    model = mu1.train(*corpora(), VOCAB, VECTORS, settings, Job("key"))
     model.save(tmp_path)
     loaded = Mu1.load(tmp_path)
-    assert (loaded.eta, loaded.words) == (0.17, 5)
+    assert (loaded.eta, loaded.max_words) == (0.17, 5)
     np.testing.assert_array_equal(loaded.vocab.ids, VOCAB.ids)
     assert len(loaded.vocab.table) == 12
     sentences = [ids(5, 6, 9, 7), ids(8, 100)]

@@ -62,7 +62,9 @@ def test_probabilities_sum_to_one_over_vocabulary_and_source(copy: bool) -> None
         math.exp(float(model.log_probs(source, torch.tensor([[w, 1]])).detach()[0, 0])) for w in words if w != 0
     )
     # PAD is a column of the softmax but never a target: what is missing is its share.
-    scores = ConvDecoder(model).start([source[0, :-1].numpy().astype("int32")], False, most=99).step(torch.tensor([1]))
+    scores = (
+        ConvDecoder(model).start([source[0, :-1].numpy().astype("int32")], False, top_words=99).step(torch.tensor([1]))
+    )
     pad = scores[0, 0].exp()
     assert total + float(pad) == pytest.approx(1.0, abs=1e-5)
 

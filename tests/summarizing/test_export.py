@@ -87,15 +87,15 @@ def test_int8_stays_close(finished: Run, tmp_path: Path) -> None:
 
 def test_packing_by_hand() -> None:
     tensors = {"table": torch.tensor([[127.0, -63.6], [0.0, 0.0]]), "gain": torch.tensor([[0.1]])}
-    packed = packing.int8(tensors)
+    packed = packing.pack_int8(tensors)
     assert packed["table"].tolist() == [[127, -64], [0, 0]]
     assert packed["table.scale"].tolist() == [[1.0], [0.0]]
     assert packed["gain"].dtype is torch.float16
-    unpacked = packing.unpacked(packed)
+    unpacked = packing.unpack(packed)
     assert list(unpacked) == ["table", "gain"]
     assert unpacked["table"].tolist() == [[127.0, -64.0], [0.0, 0.0]]
-    assert packing.half(tensors)["table"].dtype is torch.float16
-    assert packing.unpacked(tensors) == tensors
+    assert packing.pack_half(tensors)["table"].dtype is torch.float16
+    assert packing.unpack(tensors) == tensors
 
 
 def test_only_the_words_that_are_needed() -> None:

@@ -4,6 +4,7 @@ import hashlib
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,9 +14,9 @@ from nutgraf.progress import Progress, ignore
 from nutgraf.recipe import Embeddings
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.embeddings import train_embeddings
-from nutgraf.text.lexicon import SPECIALS, Lexicon
+from nutgraf.text.lexicon import EOS, PAD, SPECIALS, UNK, Lexicon
 
-SETTINGS = Embeddings(epochs=20, window=3, min_count=2, buckets=2_000)
+SETTINGS = Embeddings(epochs=20, window=3, min_count=2, buckets=2_000, learning_rate=0.025, sample=1e-3)
 WORDS = ["oslo", "quito", "perth", "rises", "falls", "jumps", "in", "market", "qz", "oslos"]
 LEXICON = Lexicon([*SPECIALS, *WORDS])
 
@@ -27,10 +28,10 @@ def corpus(seed: int, sentences: int = 400) -> Corpus:
 
 
 def vectors(
-    ids: list[int], seed: int = 1, settings: Embeddings = SETTINGS, sentences: int = 400
+    ids: list[int], seed: int = 1, settings: Embeddings = SETTINGS, sentences: int = 400, with_end: bool = False
 ) -> NDArray[np.float32]:
     corpora = [corpus(0, sentences), corpus(1, sentences)]
-    return train_embeddings(corpora, LEXICON, np.array(ids, dtype=np.int32), 16, settings, seed, ignore)
+    return train_embeddings(corpora, LEXICON, np.array(ids, dtype=np.int32), 16, settings, seed, ignore, with_end)
 
 
 def digest() -> str:
@@ -72,6 +73,19 @@ def test_rows_follow_the_ids_asked_for() -> None:
     assert not found[2:].any()  # PAD, EOS and UNK
 
 
+def test_the_end_has_a_vector_only_where_sentences_are_read_with_it() -> None:
+    assert not vectors([EOS]).any()
+    pad, end, unk, untrained = vectors([PAD, EOS, UNK, 11], with_end=True)
+    assert not pad.any()
+    assert not unk.any()
+    assert np.linalg.norm(end) > 3 * np.linalg.norm(untrained)
+
+
+@pytest.mark.parametrize("changed", [replace(SETTINGS, learning_rate=0.05), replace(SETTINGS, sample=1e-4)])
+def test_learning_rate_and_sampling_count(changed: Embeddings) -> None:
+    assert not np.array_equal(vectors([3, 4]), vectors([3, 4], settings=changed))
+
+
 def test_a_word_that_never_occurs_has_the_vector_of_its_letters() -> None:
     oslo, oslos, other = vectors([3, 12, 11])
     assert oslos.any()
@@ -104,4 +118,6 @@ def test_a_report_that_fails_ends_the_training() -> None:
 
         corpora = [Corpus.of([[3, 4, 5]] * 10_000)]
         with pytest.raises(OSError, match="no space"):
-            train_embeddings(corpora, LEXICON, np.array([3], dtype=np.int32), 8, Embeddings(epochs=2), 1, full)
+            train_embeddings(
+                corpora, LEXICON, np.array([3], dtype=np.int32), 8, Embeddings(epochs=2, buckets=100), 1, full
+            )
