@@ -5,7 +5,6 @@ Histograms use a few thousand sentences, evenly spaced, so that a large run cost
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from nutgraf.learning.loop import load_history
+from nutgraf.models.pr_thr import PrThr
 from nutgraf.report.charts import Charts, Panel, Series, make_axis
 from nutgraf.run import evaluations, manifest
 from nutgraf.run.evaluations import Evaluation
@@ -109,13 +109,10 @@ class Facts:
         """Writes a summary's words as people do."""
         return Writer(casing_of(self.run), self.run.recipe.text.digits)
 
-    def self_match(self) -> float | None:
-        """Return the share of shared words that Pr-Thr's alignment maps to themselves; None where it is not done."""
+    def pr_thr(self) -> PrThr | None:
+        """Return Pr-Thr, which knows how well its alignment worked; None where it is not done."""
         name = str(ModelName("pr-thr"))
-        if name not in self.done:
-            return None
-        figures = json.loads((self.run.step_folder(name) / "pr-thr.json").read_text("utf-8"))
-        return float(figures["self_match"])
+        return PrThr.load(self.run.step_folder(name)) if name in self.done else None
 
     def artificial(self, step: Step) -> Corpus:
         """Return what a step of pairs made."""

@@ -173,14 +173,11 @@ def test_how_well_pr_thr_is_aligned(copied: Run, share: float, failed: bool) -> 
     path.write_text(json.dumps(json.loads(path.read_text()) | {"self_match": share}))
     html = render_page(copied, "now")
     text = Reader(html).text
-    assert (
-        f"Pr-Thr’s alignment: {share:.0%}".replace("%", " % of the most frequent words that texts and summaries share")
-        in text
-    )
-    assert ('class="warning"' in html, "The alignment failed" in text) == (failed, failed)
+    assert f"{share:.0%}".rstrip("%") in text.split("Pr-Thr")[1]
+    assert ('class="warning"' in html, "the alignment failed" in text) == (failed, failed)
     path.write_text("{}")
     text = Reader(render_page(copied, "now")).text
-    assert text.count("cannot be read from the run (KeyError: 'self_match')") == 1
+    assert text.count("cannot be read from the run (KeyError: ") == 1
     assert "held-out pairs" in text
 
 
