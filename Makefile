@@ -2,44 +2,54 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test browser bench docs lint format clean
+.PHONY: help demo test browser lowest bench docs fingerprints format clean
 
-demo: .venv/ready
+help: ## List the targets.
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: .venv/ready ## Train on newswire and print the tables and ten summaries.
 	$(BIN)/nutgraf demo
 
-test: .venv/ready browser
+test: .venv/ready browser ## Run the linter, the type checker and all tests.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
 
-# The page is tested in a real browser. Where there is none and none can be installed, pytest says so at its end.
+# The page is tested in a real browser. Without one, those tests are skipped, and pytest says so at its end.
 APT := DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::http::Timeout=20
-browser:
-	@command -v chromium >/dev/null && command -v chromedriver >/dev/null \
-	|| if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "Installing chromium, for the tests of the page ..."; \
-		{ $(APT) update; $(APT) install -y chromium chromium-driver; } >/dev/null 2>&1 || true; \
+browser: ## Install chromium for the tests of the page, if it is missing and apt-get may install it.
+	@if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "chromium is missing: installing it with apt-get, for the tests of the page"; \
+		{ $(APT) update && $(APT) install -y chromium chromium-driver; } >/dev/null \
+		|| echo "chromium could not be installed: the tests of the page are skipped"; \
+	else \
+		echo "chromium is missing: the tests of the page are skipped. To run them, install chromium and chromedriver"; \
 	fi
 
-# On idle cores, some 15 minutes; BENCHMARKS.md says what the figures mean.
-bench: .venv/ready
+lowest: .venv/ready ## Run the fast tests with the oldest versions that pyproject.toml allows.
+	$(BIN)/python -m tools.lowest
+
+bench: .venv/ready ## Measure speed and memory, about 15 minutes on idle cores; see BENCHMARKS.md.
 	$(BIN)/nutgraf bench --out bench.json
 
-# The generated part of docs/; a test fails where it is stale.
-docs: .venv/ready
+docs: .venv/ready ## Write the generated part of docs/; a test fails if it is stale.
 	$(BIN)/python -m tools.docs docs/
 
-format: .venv/ready
+fingerprints: .venv/ready ## Store what the steps of a tiny run make, once their versions are raised.
+	$(BIN)/python -m tests.run.fingerprints
+
+format: .venv/ready ## Format the code.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# torch first, by exact version: the CPU build, where a plain "torch" would pull gigabytes for GPUs.
+# torch first, by exact version: the CPU build. A plain "torch" would download gigabytes for GPUs.
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet torch==2.13.0
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
 	touch $@
 
-clean:
+clean: ## Remove the virtual environment and all caches.
 	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache

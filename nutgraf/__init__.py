@@ -9,21 +9,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nutgraf.errors import InputError, NutgrafError, RecipeError, RunError
+from nutgraf.errors import InputError, MissingExtraError, NutgrafError, RecipeError, RunError
 
 if TYPE_CHECKING:
     from nutgraf.backtranslation.train import train
     from nutgraf.summarizing.summarizer import Summarizer
 
-__all__ = ["InputError", "NutgrafError", "RecipeError", "RunError", "Summarizer", "train"]
+    __version__: str
+
+__all__ = [
+    "InputError",
+    "MissingExtraError",
+    "NutgrafError",
+    "RecipeError",
+    "RunError",
+    "Summarizer",
+    "__version__",
+    "train",
+]
 
 
 def __getattr__(name: str) -> object:
-    """Import what is heavy when it is first asked for: `nutgraf --help` needs no torch."""
-    from nutgraf.hardware import share_cores
+    """Import on first use: `import nutgraf` and `nutgraf --help` load no torch, a Summarizer nothing of training."""
+    if name in ("train", "Summarizer"):
+        from nutgraf.hardware import share_cores
 
-    share_cores()
+        share_cores()
     if name == "train":
+        from nutgraf.extras import need_extra
+
+        need_extra("train", "nutgraf.train")
         from nutgraf.backtranslation.train import train
 
         return train
@@ -31,4 +46,12 @@ def __getattr__(name: str) -> object:
         from nutgraf.summarizing.summarizer import Summarizer
 
         return Summarizer
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("nutgraf")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

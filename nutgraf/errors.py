@@ -1,9 +1,10 @@
 """Every error that a user can cause.
 
-NutgrafError                what went wrong, where, what was expected, what to do next
-├── InputError              a file that cannot be read as text: empty, binary, wrongly encoded, one-sided
-├── RecipeError             an unknown key, a value out of range
-└── RunError                a run folder that belongs to another run, is damaged, or has not got so far
+NutgrafError            what went wrong, where, what was expected, what to do next
+├── InputError          a file that cannot be read as text: empty, binary, wrong encoding, only one side
+├── RecipeError         an unknown key, a value out of range
+├── RunError            a run folder that belongs to another run, is damaged, or lacks a step
+└── MissingExtraError   an optional part of the package that is not installed
 
 The command line prints the message without a traceback and exits with code 2.
 """
@@ -25,3 +26,7 @@ class RecipeError(NutgrafError):
 
 class RunError(NutgrafError):
     """A run folder that does not hold what was asked of it."""
+
+
+class MissingExtraError(NutgrafError):
+    """An optional part of the package that is not installed."""

@@ -4,9 +4,14 @@ import ast
 import subprocess
 import sys
 from graphlib import TopologicalSorter
+from importlib.metadata import version
 from pathlib import Path
 
+import pytest
+
 import nutgraf
+from nutgraf.run.folder import Run
+from nutgraf.summarizing import export
 
 PACKAGE = Path(nutgraf.__file__).parent
 
@@ -74,12 +79,99 @@ def test_imports_point_one_way() -> None:
 
 
 def test_the_public_names_are_these() -> None:
-    assert nutgraf.__all__ == ["InputError", "NutgrafError", "RecipeError", "RunError", "Summarizer", "train"]
-    for name in nutgraf.__all__:
+    errors = ["InputError", "MissingExtraError", "NutgrafError", "RecipeError", "RunError"]
+    assert nutgraf.__all__ == [*errors, "Summarizer", "__version__", "train"]
+    assert set(nutgraf.__all__) <= set(dir(nutgraf))
+    assert nutgraf.__version__ == version("nutgraf")
+    for name in set(nutgraf.__all__) - {"__version__"}:
         assert getattr(nutgraf, name).__doc__
+    with pytest.raises(AttributeError, match="no attribute 'sumarizer'"):
+        nutgraf.sumarizer  # noqa: B018
 
 
-def test_help_needs_no_torch() -> None:
-    code = "import sys, nutgraf.cli; print('torch' in sys.modules)"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "False"
+def test_training_without_its_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gensim", None)
+    with pytest.raises(nutgraf.MissingExtraError, match=r"nutgraf\.train needs .* pip install 'nutgraf\[train\]'"):
+        nutgraf.train  # noqa: B018
+
+
+# Summarizing needs none of these. DBAE and mu:1 are trained in the module of the model, so they do load the loop.
+TRAINING = ("nutgraf.backtranslation", "nutgraf.evaluation", "nutgraf.report", "nutgraf.models.alignment")
+LOOP = "nutgraf.learning.loop"
+HEAVY = {"gensim", "ot", "rouge_score", "matplotlib", "scipy", "markupsafe"}
+SERVER = {"fastapi", "starlette", "uvicorn", "jinja2"}
+
+
+def loaded(code: str, folder: Path | None = None) -> set[str]:
+    """The modules that a new process has loaded after running the code, which may use `folder`."""
+    show = "import sys; print('\\nloaded:', *sys.modules)"
+    command = [sys.executable, "-c", f"folder = {str(folder)!r}\n{code}\n{show}"]
+    found = subprocess.run(command, capture_output=True, text=True, input="Profit fell monday .\n")
+    assert found.returncode == 0, found.stderr
+    return set(found.stdout.rpartition("loaded:")[2].split())
+
+
+def check_without_training(modules: set[str], refused: set[str] = HEAVY | SERVER) -> None:
+    assert not {name.split(".")[0] for name in modules} & refused
+    assert not [name for name in modules if name.startswith(TRAINING)]
+
+
+@pytest.fixture(scope="module")
+def exported(finished: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("exported") / "export"
+    export.write(finished, target)
+    return target
+
+
+def test_the_package_and_the_command_line_load_nothing_heavy() -> None:
+    assert not loaded("import nutgraf") & {"torch", "numpy", "typer", "rich"}
+    modules = loaded("import nutgraf.cli")
+    assert not modules & {"torch", "numpy", "rich.console"}
+    check_without_training(modules)
+
+
+def test_summarizing_in_python_loads_nothing_of_training(exported: Path) -> None:
+    modules = loaded("import nutgraf; assert nutgraf.Summarizer.load(folder)(['Profit fell monday .'])", exported)
+    assert "nutgraf.summarizing.summarizer" in modules
+    assert LOOP not in modules
+    check_without_training(modules)
+
+
+@pytest.mark.parametrize("name", ["pr-thr-0", "dbae-0", "mu1-0"])
+def test_initializers_of_a_run_load_nothing_of_other_training(finished: Run, name: str) -> None:
+    code = f"import nutgraf; assert nutgraf.Summarizer.load(folder, {name!r})(['Profit fell monday .'])"
+    modules = loaded(code, finished.folder)
+    assert "nutgraf.summarizing.summarizer" in modules
+    check_without_training(modules)
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["--explain"]])
+def test_summarizing_by_command_loads_nothing_of_training(exported: Path, options: list[str]) -> None:
+    code = f"""
+import nutgraf.cli
+try:
+    nutgraf.cli.main(['summarize', '--model', folder, *{options}])
+except SystemExit as stopped:
+    assert stopped.code == 0
+"""
+    modules = loaded(code, exported)
+    assert "nutgraf.summarizing.summarizer" in modules
+    assert LOOP not in modules
+    check_without_training(modules)
+    assert ("rich.console" in modules) == (options == ["--explain"])
+
+
+def test_the_server_loads_nothing_of_training(exported: Path) -> None:
+    code = """
+from pathlib import Path
+from nutgraf.serve.limits import Limits
+from nutgraf.serve.models import Models
+from nutgraf.serve.server import serve_in_thread
+import torch
+with serve_in_thread(Models.load(Path(folder), ["all-2"], torch.device("cpu")), Limits()):
+    pass
+"""
+    modules = loaded(code, exported)
+    assert "fastapi" in modules
+    assert LOOP not in modules
+    check_without_training(modules, HEAVY - {"markupsafe"})  # of jinja2

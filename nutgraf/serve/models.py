@@ -43,7 +43,7 @@ class Models:
         All are loaded now: a damaged one is an error before the first request, not during one.
         """
         run, found = locate(path, None)
-        named = found if run.folder != path else None
+        named = found.name if run.folder != path else None
         wanted = list(dict.fromkeys(names)) or ([named] if named else run.summarizers())
         language = language_of(run)
         by_name = {name: Summarizer.of(run, name, device, language) for name in wanted}

@@ -22,7 +22,7 @@ from nutgraf.hardware import Hardware, using_threads
 from nutgraf.models.lead import Lead
 from nutgraf.models.storage import load as load_seq2seq
 from nutgraf.progress import Report, ignore
-from nutgraf.run.folder import RUN, STEPS, Run
+from nutgraf.run.folder import RUN, STEPS, Choice, Run
 from nutgraf.run.names import ModelName
 from nutgraf.summarizing.backends import Backend, Initial, Searched
 from nutgraf.summarizing.codec import Codec
@@ -95,8 +95,8 @@ class Summarizer:
         casing: Casing | None = None,
         threads: int | None = None,
     ):
-        self.name = name
-        self.threads = threads
+        self.name, self.threads = name, threads
+        self.reason = ""  # why it is this one of its run
         self.decoding = decoding
         self.casing = casing or Casing()
         self._model, self._lexicon, self._text = model, lexicon, text
@@ -116,8 +116,10 @@ class Summarizer:
         end in the name, "run/mu1-2". `threads` of the processor are used; None: as many as torch uses.
         """
         found = Hardware.of(device, threads or 0).device
-        run, name = locate(Path(path), name)
-        return cls.of(run, name, found, threads=threads)
+        run, choice = locate(Path(path), name)
+        summarizer = cls.of(run, choice.name, found, threads=threads)
+        summarizer.reason = choice.reason
+        return summarizer
 
     @classmethod
     def of(
@@ -331,21 +333,19 @@ def language_of(run: Run | Export) -> Language:
     return run.language if isinstance(run, Export) else Language.of(run)
 
 
-def locate(path: Path, name: str | None) -> tuple[Run | Export, str]:
-    """Find the run or export, and the summarizer's name, that a path such as run/ or run/mu1-2 means."""
+def locate(path: Path, name: str | None) -> tuple[Run | Export, Choice]:
+    """Find the run or export, and the summarizer of it, that a path such as run/ or run/mu1-2 means."""
     if name is None and not _opens(path):
         for folder in (path.parent, path.parent.parent if path.parent.name == STEPS else path.parent):
             if _opens(folder):
                 path, name = folder, path.name
                 break
     run = Export.open(path) if (path / EXPORT).exists() else Run.open(path)
-    if name is None:
-        best = run.best()
-        if best is None:
-            raise RunError(f"{path}: no summarizer is done yet. See `nutgraf status {path}`")
-        name = best.name
-    check_done(run, name)
-    return run, name
+    choice = Choice(name, "it was asked for") if name else run.best()
+    if choice is None:
+        raise RunError(f"{path}: no summarizer is done yet. See `nutgraf status {path}`")
+    check_done(run, choice.name)
+    return run, choice
 
 
 def check_done(run: Run | Export, name: str) -> None:

@@ -1,1 +1,7 @@
-"""What people see in a terminal: the progress of a training, and what a summary rests on."""
+"""What people see in a terminal.
+
+console      standard output and standard error
+progress     how far a training or an evaluation is
+tables       the steps of a plan, the state of a run, samples
+explanation  where the words of a summary come from
+"""

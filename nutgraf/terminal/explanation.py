@@ -1,7 +1,7 @@
-"""What a summary rests on, as people read it in a terminal.
+"""Where the words of a summary come from, as people read it in a terminal.
 
-A word of the summary that is not in the text stands in brackets; a name or a number that is not has a question mark,
-too. Below: how sure the model is, what it looked at for its new words, what to check, and the next best summaries.
+A word of the summary that is not in the text is in brackets; a name or a number that is not has a question mark, too.
+Below: how probable the summary is, what the model attended to for its new words, what to check, and the next best ones.
 """
 
 from __future__ import annotations
@@ -10,28 +10,37 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from nutgraf.summarizing.summarizer import Summary, SummaryResult, Word
+from nutgraf.summarizing.summarizer import Summary, SummaryOptions, SummaryResult, Word
+from nutgraf.terminal.console import out
 from nutgraf.text.tokens import detokenize
 
 _NEW, _UNSUPPORTED, _SOFT = "yellow", "bold red", "dim"
 
 
-def explanation(found: SummaryResult) -> Text:
-    """Return the best summary with what it rests on, the others below; a blank text has an empty line."""
+def show_summary(found: SummaryResult, options: SummaryOptions) -> None:
+    """Print the summaries of a text, with an explanation if wanted."""
+    if options.explain:
+        out.print(explain(found), "", sep="\n", highlight=False, soft_wrap=True)
+    else:
+        out.print(list_summaries(found), highlight=False, soft_wrap=True)
+
+
+def explain(found: SummaryResult) -> Text:
+    """Return the best summary with its explanation and the others below; an empty line for an empty text."""
     if not found.summaries:
         return Text()
     best, *others = found.summaries
-    rows = [marked(best), *(_row(*row) for row in _rows(best, found.source)), *map(_other, others)]
+    rows = [mark_new_words(best), *(_row(*row) for row in _rows(best, found.source)), *map(_other, others)]
     return Text("\n").join(rows)
 
 
-def alternatives(found: SummaryResult) -> Text:
+def list_summaries(found: SummaryResult) -> Text:
     """Return the best summary and, indented, the next best ones, without explanations."""
     return Text("\n  ").join(Text(summary.text) for summary in found.summaries)
 
 
-def marked(summary: Summary) -> Text:
-    """Return a summary with its new words marked."""
+def mark_new_words(summary: Summary) -> Text:
+    """Return a summary with brackets around its new words."""
     forms = [word.text for word in summary.words]
     longer = len(summary.text) - len(detokenize(forms))  # by the capital at the start: that of "ß" is "SS"
     line, start = Text(), 0
@@ -45,7 +54,7 @@ def marked(summary: Summary) -> Text:
 
 
 def is_new(word: Word) -> bool:
-    """Whether a word is the model's own; marks of punctuation are nobody's."""
+    """Whether a word is not in the text; punctuation is never new."""
     return not word.copied and any(character.isalnum() for character in word.text)
 
 
@@ -79,11 +88,11 @@ def _reasons(summary: Summary) -> list[str]:
     ]
 
 
-def _row(name: str, told: str, style: str) -> Text:
-    return Text.assemble((f"  {name:<13}", _SOFT), (told, style))
+def _row(name: str, value: str, style: str) -> Text:
+    return Text.assemble((f"  {name:<13}", _SOFT), (value, style))
 
 
 def _other(summary: Summary) -> Text:
     sure = [] if summary.probability is None else [f"{summary.probability:.0%} a word"]
     notes = "; ".join([*sure, *_reasons(summary)])
-    return Text.assemble(("  or           ", _SOFT), marked(summary), (f" ({notes})" if notes else "", _SOFT))
+    return Text.assemble(("  or           ", _SOFT), mark_new_words(summary), (f" ({notes})" if notes else "", _SOFT))

@@ -1,7 +1,7 @@
 from rich.console import Console
 
 from nutgraf.summarizing.summarizer import Summary, SummaryResult, Word
-from nutgraf.terminal.explanation import alternatives, explanation, marked
+from nutgraf.terminal.explanation import explain, list_summaries, mark_new_words
 
 SOURCE = ("Ford", "said", "its", "profit", "fell", ".")
 
@@ -21,7 +21,7 @@ NEXT = Summary("Profit 7", (PROFIT, new("7", unsupported=True)), 0.2)
 
 
 def test_an_explanation_to_read() -> None:
-    assert explanation(SummaryResult(SOURCE, (BEST, NEXT))).plain.split("\n") == [
+    assert explain(SummaryResult(SOURCE, (BEST, NEXT))).plain.split("\n") == [
         'Profit [drops], "[Zorba?]" [says] [7?]%',
         "  probability  25% a word",
         '  new          drops (looking at "fell", 12%), Zorba (looking at "said", 12%), says (looking at "fell", 12%), '
@@ -34,7 +34,7 @@ def test_an_explanation_to_read() -> None:
 
 def test_initializers_have_no_probability() -> None:
     own = Summary("Drops profit", (new("drops", None, None), Word("profit", True, 3, None, False)), None)
-    assert explanation(SummaryResult(SOURCE, (own, own))).plain.split("\n") == [
+    assert explain(SummaryResult(SOURCE, (own, own))).plain.split("\n") == [
         "[Drops] profit",
         "  new          drops",
         "  or           [Drops] profit",
@@ -42,19 +42,19 @@ def test_initializers_have_no_probability() -> None:
 
 
 def test_blank_texts_and_alternatives() -> None:
-    assert explanation(SummaryResult((), ())).plain == alternatives(SummaryResult((), ())).plain == ""
-    assert alternatives(SummaryResult(SOURCE, (NEXT, NEXT))).plain == "Profit 7\n  Profit 7"
+    assert explain(SummaryResult((), ())).plain == list_summaries(SummaryResult((), ())).plain == ""
+    assert list_summaries(SummaryResult(SOURCE, (NEXT, NEXT))).plain == "Profit 7\n  Profit 7"
 
 
 def test_a_capital_may_be_longer_than_its_letter() -> None:
     summary = Summary("SSx fell", (new("ßx"), Word("fell", True, 4, 0.5, False)), None)
-    assert marked(summary).plain == "[SSx] fell"
+    assert mark_new_words(summary).plain == "[SSx] fell"
 
 
 def test_nothing_in_a_summary_is_markup() -> None:
     console = Console(width=200)
     with console.capture() as capture:
         console.print(
-            marked(Summary("[red]x[/red]", (Word("[red]x[/red]", True, 0, 0.5, False),), None)), soft_wrap=True
+            mark_new_words(Summary("[red]x[/red]", (Word("[red]x[/red]", True, 0, 0.5, False),), None)), soft_wrap=True
         )
     assert capture.get() == "[red]x[/red]\n"

@@ -42,7 +42,7 @@ and V^S their vocabularies. "auto" is tuned on `--valid` pairs or, without any, 
 
 PYTHON = """## Python
 
-`import nutgraf` gives these names.
+`import nutgraf` gives these names, and `nutgraf.__version__`.
 """
 
 

@@ -1,8 +1,10 @@
-"""How training is shown: a bar with throughput and time left on a terminal, plain lines every half minute elsewhere."""
+"""How far a training or an evaluation is: one line that changes on a terminal, plain lines now and then elsewhere."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 
 from rich.console import Console
@@ -11,21 +13,37 @@ from rich.markup import escape
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from nutgraf.progress import duration
+from nutgraf.progress import Progress, Report, duration
 from nutgraf.run.events import Event, State
+from nutgraf.terminal.console import err
 
 EVERY = 30.0  # seconds between lines where there is no terminal
 
 
-class Display:
-    """Shows a run's events; use it as a context."""
+@contextmanager
+def watch_evaluation() -> Iterator[Callable[[str], Report]]:
+    """Yield a function from the name of a model to a function that shows the model's progress."""
+    with err.status("") as status:
 
-    def __init__(self, console: Console):
+        def watch(name: str) -> Report:
+            def show(progress: Progress) -> None:
+                status.update(f"{name}: {progress.done:,}/{progress.total:,} {progress.unit}")
+
+            status.update(f"{name} ...")
+            return show
+
+        yield watch
+
+
+class TrainingDisplay:
+    """Shows the events of a training; use it as a context."""
+
+    def __init__(self, console: Console = err):
         self.console = console
         self.live = Live(console=console, refresh_per_second=4, transient=True) if console.is_terminal else None
         self.printed = 0.0
 
-    def __enter__(self) -> Display:
+    def __enter__(self) -> TrainingDisplay:
         if self.live:
             self.live.start()
         return self
@@ -36,38 +54,39 @@ class Display:
         if self.live:
             self.live.stop()
 
-    def warn(self, message: str) -> None:
-        """Show a warning."""
-        self.console.print(f"[yellow]warning:[/yellow] {escape(message)}", highlight=False, soft_wrap=True)
-
     def __call__(self, event: Event) -> None:
         """Show an event."""
         head = f"{event.number:>2}/{event.count} {event.step.name:<16}"
         match event.state:
             case State.RUNNING:
-                self._running(event, head)
+                self._show_running(event, head)
             case State.STARTED:
                 self.printed = time.monotonic()
                 if not self.live:
-                    self._line(f"{head} started; the plan has some {duration(event.plan_left)} left")
+                    self.say(f"{head} started; about {duration(event.plan_left)} left for the whole plan")
             case State.DONE:
-                self._line(f"{head} done in {duration(event.seconds)}")
+                self.say(f"{head} done in {duration(event.seconds)}")
             case State.KEPT:
-                self._line(f"{head} done before, in {duration(event.seconds)}")
+                self.say(f"{head} done before, in {duration(event.seconds)}")
             case State.REDONE:
-                self.warn(f"{event.step.name} is redone: {event.note}")
+                self.warn(f"{event.step.name} is done again: {event.note}")
             case State.NOTED:
                 self.warn(event.note)
 
-    def _running(self, event: Event, head: str) -> None:
+    def say(self, line: str) -> None:
+        """Print a line."""
+        self.console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    def warn(self, message: str) -> None:
+        """Print a warning."""
+        self.console.print(f"[yellow]warning:[/yellow] {escape(message)}", highlight=False, soft_wrap=True)
+
+    def _show_running(self, event: Event, head: str) -> None:
         if self.live:
             self.live.update(_bar(event, head))
         elif time.monotonic() - self.printed > EVERY:
             self.printed = time.monotonic()
-            self._line(f"{head} {_figures(event)}")
-
-    def _line(self, text: str) -> None:
-        self.console.print(escape(text), highlight=False, soft_wrap=True)
+            self.say(f"{head} {_figures(event)}")
 
 
 def _figures(event: Event) -> str:

@@ -1,0 +1,22 @@
+"""The optional parts of the package, and the modules that each one installs.
+
+The base package summarizes. `pip install 'nutgraf[train]'` adds training and evaluation, `nutgraf[serve]` the server.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from nutgraf.errors import MissingExtraError
+
+MODULES = {
+    "train": ("gensim", "ot", "rouge_score", "jinja2", "markupsafe"),
+    "serve": ("fastapi", "starlette", "uvicorn", "jinja2", "prometheus_client"),
+}
+_TITLES = {"train": "training", "serve": "server"}
+
+
+def need_extra(extra: str, what: str) -> None:
+    """Check that the modules of an extra are installed; the error says what needs them and how to install them."""
+    if any(find_spec(module) is None for module in MODULES[extra]):
+        raise MissingExtraError(f"{what} needs the {_TITLES[extra]} extra: pip install 'nutgraf[{extra}]'")
