@@ -22,7 +22,7 @@ _WAITING = {"GOMP_SPINCOUNT": "3000", "KMP_BLOCKTIME": "0"}  # GNU's OpenMP (Lin
 
 
 def share_cores() -> None:
-    """Make torch bear busy neighbours, unless the environment says otherwise; call it before torch is imported."""
+    """Keep torch fast next to other busy programs, unless the environment decides; call it before torch is imported."""
     if "OMP_WAIT_POLICY" not in os.environ:
         for name, value in _WAITING.items():
             os.environ.setdefault(name, value)
@@ -68,7 +68,7 @@ def cores() -> int:
 
 @contextmanager
 def using_threads(count: int | None) -> Iterator[None]:
-    """Compute with so many threads, and then as before; None changes nothing."""
+    """Compute with this many threads inside the context; None changes nothing."""
     import torch
 
     before = torch.get_num_threads()

@@ -1,4 +1,4 @@
-"""Progress of long work, as plain values: whoever does the work reports, whoever started it decides how to show it."""
+"""Progress of long work as plain values: the code that works reports it, the caller decides how to show it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a piece of work has got."""
+    """How far a piece of work is."""
 
     done: int
     total: int
@@ -21,7 +21,7 @@ Report = Callable[[Progress], None]
 
 
 def ignore(_: object) -> None:
-    """Report to nobody."""
+    """Ignore what is reported."""
 
 
 def duration(seconds: float) -> str:

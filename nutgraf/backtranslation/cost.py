@@ -39,7 +39,7 @@ class Sizes:
 
     @classmethod
     def of(cls, inputs: Inputs, recipe: Recipe) -> Sizes:
-        """Take the sizes of inputs; tokens are some 12 % more than words between blanks."""
+        """Take the sizes of inputs; tokens are about 12 % more than words between blanks."""
         mean = [1.12 * source.words / max(1, source.lines) for source in (inputs.texts, inputs.summaries)]
         return cls(
             inputs.texts.lines,

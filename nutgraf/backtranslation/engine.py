@@ -1,8 +1,8 @@
-"""Carries a plan out: each step that is not done is done, in the plan's order, with events for whoever watches.
+"""Runs a plan: does each step that is not done, in the plan's order, and reports events to a listener.
 
-A step that is done and whole stays as it is. One that is damaged, or was made by other code, is redone; what depends on
-it is redone only where what it made came out differently: steps are deterministic, so that is rare. Steps that use one
-thread of the processor go side by side. It prints nothing.
+A step that is done and undamaged stays as it is. A step that is damaged, or was made by other code, is redone. What
+depends on it is redone only if its output changed; steps are deterministic, so that is rare. Steps that use one thread
+run in parallel. It prints nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ from nutgraf.run.plan import Kind, Step
 SPENT = "seconds"  # in the work folder: the seconds spent on the step so far
 _WRITTEN_EVERY = 5.0  # seconds
 _CUT_SHORT = re.compile(r"\d+ requested and \d+ written")  # numpy's way to say that the disk is full
-ONE_THREAD = (Kind.CASING, Kind.EMBEDDINGS)  # steps that use one, however many there are: they go side by side
+ONE_THREAD = (Kind.CASING, Kind.EMBEDDINGS)  # steps that use only one thread: they run in parallel
+
+Checked = tuple[manifest.Manifest | None, str]  # the record of a step that need not be redone, or why it must be
 
 
 class Engine:
@@ -41,9 +43,9 @@ class Engine:
         self.run, self.steps, self.listener = run, tuple(steps), listener
         self.work = Steps(run, hardware)
         self.keys = run.keys(self.steps)
-        self.digests: dict[str, str] = {}  # of what the steps that are done have made
-        self.telling = Lock()
-        self.stopping = Signal()  # the user interrupted: steps that are done side by side are to end
+        self.digests: dict[str, str] = {}  # of the outputs of the steps that are done
+        self.listener_lock = Lock()
+        self.stopping = Signal()  # the user interrupted: parallel steps must end
         self.clock = _Clock(
             cost.estimate(self.steps, run.recipe, cost.Sizes.of(run.inputs, run.recipe), hardware.threads)
         )
@@ -52,29 +54,27 @@ class Engine:
         """Do all that is not done, or all up to one step."""
         names = [step.name for step in self.steps]
         steps = self.steps[: names.index(stop_after) + 1] if stop_after else self.steps
-        found = {step.name: self._examined(step) for step in self.steps}
+        found = {step.name: self._check_done(step) for step in self.steps}
         self.clock.skip(name for name, (record, _) in found.items() if record)
         for step in steps:
-            if step.name in self.digests:  # it was done beside another
+            if step.name in self.digests:  # it was done in parallel with another
                 continue
-            record, note = self._valid(step, *found[step.name])
+            record, note = self._check_inputs(step, *found[step.name])
             if record is None:
-                self._do_all({step: note, **self._beside(step, steps, found)})
+                self._do_all({step: note, **self._parallel_steps(step, steps, found)})
             else:
                 self.tell_state(step, State.KEPT, seconds=record.seconds)
                 self.digests[step.name] = record.digest
         (self.run.folder / PROGRESS).unlink(missing_ok=True)
 
-    def _valid(self, step: Step, record: manifest.Manifest | None, note: str) -> tuple[manifest.Manifest | None, str]:
-        """Return the record of a step, if what it was made from is still the same; else why it must be done again."""
+    def _check_inputs(self, step: Step, record: manifest.Manifest | None, note: str) -> Checked:
+        """Return the record of a step if its inputs have not changed, else why it must be redone."""
         if record and any(record.inputs.get(name) != self.digests[name] for name in step.needs):
             return None, "what it depends on came out differently"
         return record, note
 
-    def _beside(
-        self, first: Step, steps: Sequence[Step], found: Mapping[str, tuple[manifest.Manifest | None, str]]
-    ) -> dict[Step, str]:
-        """Return the other steps of one thread that can be done now, with why they must be done again."""
+    def _parallel_steps(self, first: Step, steps: Sequence[Step], found: Mapping[str, Checked]) -> dict[Step, str]:
+        """Return the other single-threaded steps that can run now, with why they must be redone."""
         if first.kind not in ONE_THREAD or self.work.hardware.threads == 1:
             return {}
         ready = (
@@ -83,11 +83,11 @@ class Engine:
             if step.kind in ONE_THREAD and step is not first and step.name not in self.digests
             if all(name in self.digests for name in step.needs)
         )
-        checked = {step: self._valid(step, *found[step.name]) for step in ready}
+        checked = {step: self._check_inputs(step, *found[step.name]) for step in ready}
         return {step: note for step, (record, note) in checked.items() if record is None}
 
     def _do_all(self, notes: Mapping[Step, str]) -> None:
-        """Do steps side by side, as many at a time as there are threads; one alone is done right here."""
+        """Do steps in parallel, as many at a time as there are threads; a single one in this thread."""
         if len(notes) == 1:
             for step, note in notes.items():
                 self._do(step, note)
@@ -104,18 +104,18 @@ class Engine:
                 begun = [pool.submit(work, step, note) for step, note in notes.items()]
                 ready.set()  # not before: the pool does not know a thread that is just being started
                 wait(begun, return_when=FIRST_EXCEPTION)
-                for one in begun:  # after an error those under way go on to their end, and no other begins
+                for one in begun:  # after an error, running steps finish and no other starts
                     one.cancel()
                 wait(begun)
-            except BaseException:  # an interrupt: nobody may write to the folder when it is no longer locked
+            except BaseException:  # an interrupt: no thread may write to the folder once it is unlocked
                 self.stopping.set()
                 ready.set()
                 raise
         for one in begun:
             one.result()
 
-    def _examined(self, step: Step) -> tuple[manifest.Manifest | None, str]:
-        """Return the record of a step that is done and whole, or why it must be done again."""
+    def _check_done(self, step: Step) -> Checked:
+        """Return the record of a step that is done and undamaged, or why it must be redone."""
         try:
             record = self.run.finished(step.name)
         except manifest.DamagedError as error:
@@ -149,7 +149,7 @@ class Engine:
         self.tell_state(step, State.DONE, seconds=record.seconds)
 
     def tell_state(self, step: Step, state: State, seconds: float = 0.0, note: str = "") -> None:
-        """Tell what became of a step."""
+        """Report what happened to a step."""
         self.tell(Event(step, state, *self.place(step), None, seconds, plan_left=self.clock.left(), note=note))
 
     def place(self, step: Step) -> tuple[int, int]:
@@ -157,8 +157,8 @@ class Engine:
         return self.steps.index(step) + 1, len(self.steps)
 
     def tell(self, event: Event) -> None:
-        """Pass an event on; steps that are done side by side take turns."""
-        with self.telling:
+        """Pass an event on; parallel steps take turns."""
+        with self.listener_lock:
             self.listener(event)
 
 
@@ -191,7 +191,7 @@ class _Watch:
         if self.engine.stopping.is_set():
             raise _StoppedError
         now = time.monotonic()
-        # A step may have phases, each with its own count; what a killed run had done counts for nothing here.
+        # A step may have phases, each with its own count. Work done before a resume is not part of the rate.
         if self.first is None or self.first[1:] != (progress.total, progress.unit) or progress.done < self.first[0]:
             self.first, self.since = (progress.done, progress.total, progress.unit), now
         rate = (progress.done - self.first[0]) / (now - self.since) if now > self.since else 0.0

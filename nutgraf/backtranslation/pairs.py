@@ -63,7 +63,7 @@ def _read_chunk(path: Path) -> list[Ids]:
 
 
 def coverage(texts: Corpus, summaries: Corpus) -> NDArray[np.float64]:
-    """Return what share of each summary its text says, in the same order: the longest common subsequence."""
+    """Return the share of each summary's words that its text has, in the same order (longest common subsequence)."""
     pairs = zip(texts, summaries, strict=True)
     common = [common_subsequence(_known(summary), _known(text)) for text, summary in pairs]
     return np.array(common, dtype=np.float64) / np.maximum(1, summaries.lengths)
@@ -86,7 +86,7 @@ class TrainingSet:
 def union(parts: Sequence[tuple[Corpus, Corpus]], min_coverage: float = 0.0) -> TrainingSet:
     """Join sets of (artificial sources, real targets), as All does (Section 3.2), without pairs that lack a side.
 
-    With `min_coverage`, sources are artificial texts, and pairs whose text says less of its summary are left out.
+    With `min_coverage`, sources are artificial texts, and pairs whose text covers less of its summary are left out.
     """
     sources, targets = [], []
     for artificial, real in parts:

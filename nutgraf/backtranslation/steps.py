@@ -57,7 +57,7 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Task:
-    """One step under way."""
+    """One step to do."""
 
     step: Step
     folder: Path  # what the step makes

@@ -89,7 +89,7 @@ def by_moments(model: T, chain: str, texts: Corpus, summaries: Corpus) -> T:
 
 
 def _fitting(lengths: NDArray[np.int64], mean_words: float) -> int:
-    """Return the N to which outputs of these lengths are cut to have nearest to so many words on average."""
+    """Return the N that cuts outputs of these lengths to a mean nearest to `mean_words`."""
     means = np.array([np.minimum(lengths, words).mean() for words in range(1, LONGEST + 1)])
     return int(np.argmin(np.abs(means - mean_words))) + 1
 

@@ -130,7 +130,7 @@ def sampling(text: Material, source: int, target: int) -> list[Case]:
 
 
 def beam(text: Material, source: int, target: int) -> list[Case]:
-    """Search for the most probable sentences; n-grams may come again, as in the published figures."""
+    """Search for the most probable sentences; n-grams may repeat, as in the published figures."""
     settings, count, words = text.recipe.decoding, text.sizes.beamed, text.recipe.text.joint_vocabulary
     sources, size, width, rows = text.pieces(count, source), settings.batch, settings.beam, settings.beam * (target + 1)
 

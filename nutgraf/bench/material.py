@@ -1,6 +1,6 @@
 """What the contests are made of: sizes, cases, and text and weights for them.
 
-A case is made (data, weights) when its turn comes, and then called again and again. Text is the project's own newswire
+A case is made (data, weights) when its turn comes, and then called repeatedly. Text is the project's own newswire
 cut into pieces of the wanted length; weights are random.
 """
 
@@ -40,7 +40,7 @@ class Sizes:
     iterations: int = 20  # of the alignment a call
     served: int = 1024  # requests of many clients a call
     served_alone: int = 200  # requests of one client a call
-    served_texts: int = 64  # different ones, asked for again and again
+    served_texts: int = 64  # different ones, each asked for many times
     repeats: int = 3
 
 
@@ -80,7 +80,7 @@ class Material:
         self.sentences = Corpus.of(self.lexicon.encode(sentence) for sentence in sentences)
 
     def pieces(self, count: int, length: int, skip: int = 0) -> Corpus:
-        """Cut `count` pieces of `length` words, from the beginning again where the text ends."""
+        """Cut `count` pieces of `length` words, wrapping around at the end of the text."""
         places = (skip + np.arange(count * length)) % len(self.sentences.tokens)
         return Corpus(self.sentences.tokens[places], np.arange(count + 1) * length)
 

@@ -19,7 +19,7 @@ TRAINING = 3  # times a forward pass: the gradients of a product's two factors a
 
 
 def sentence(recipe: Recipe, source: float, target: float, columns: int) -> float:
-    """Return the operations of one forward pass with so many positions and so many columns of the output layer.
+    """Return the operations of one forward pass for these numbers of positions and of output columns.
 
     EOS is a position. In beam search each hypothesis of each step is one of the target's; the source is read once.
     """

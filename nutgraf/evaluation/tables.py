@@ -1,4 +1,4 @@
-"""The paper's Tables 2 and 3 (Section 4) with our rows. The paper's own figures are not beside ours: another corpus."""
+"""The paper's Tables 2 and 3 (Section 4) with our rows. The paper's own figures are of another corpus."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Table:
 
     @property
     def note(self) -> str:
-        """What the scores are of: without it, they say nothing."""
+        """What the scores were measured on."""
         return (
             f"{self.rows[0].pairs:,} pairs. {self.rows[0].signature}. In brackets: 95 % bootstrap intervals,"
             f" {RESAMPLES:,} resamples; bold: best unsupervised score; words: mean length; copied: words that are in"

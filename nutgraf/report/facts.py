@@ -60,7 +60,7 @@ class Pairs:
 
 
 class Facts:
-    """A run, as far as it has got."""
+    """A run, finished or not."""
 
     def __init__(self, run: Run):
         self.run = run

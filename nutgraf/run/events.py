@@ -1,4 +1,4 @@
-"""What happens to the steps of a run, as plain values for whoever watches: a terminal, the report, TensorBoard."""
+"""What happens to the steps of a run, as plain values for listeners: a terminal, the report, TensorBoard."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class State(StrEnum):
     """What happened to a step."""
 
     KEPT = "kept"  # it was done before
-    REDONE = "redone"  # it was done before, but must be done again; the note says why
+    REDONE = "redone"  # it was done before and must be redone; the note says why
     STARTED = "started"
     RUNNING = "running"
     NOTED = "noted"  # the note says what the user should know

@@ -58,7 +58,10 @@ class Run:
         try:
             table = json.loads((folder / RUN).read_text("utf-8"))
             if table["format"] != FORMAT:
-                raise RunError(f"{folder / RUN}: format {table['format']}, expected {FORMAT}; made by another version")
+                raise RunError(
+                    f"{folder / RUN}: format {table['format']}, made by another version of nutgraf; this one reads "
+                    f"format {FORMAT}. Train into another folder with --out"
+                )
             sources = {name: Source(**source) if source else None for name, source in table["inputs"].items()}
             stored = recipes.parse((folder / RECIPE).read_text("utf-8"), str(folder / RECIPE))
             return cls(folder, stored, Inputs(**sources), tuple(table["aligned_limits"]))  # type: ignore[arg-type]

@@ -108,7 +108,7 @@ def _vocabularies(recipe: Recipe, *sides: str) -> Values:
 
 
 def _values(recipe: Recipe, section: str, *names: str, without: Sequence[str] = ()) -> Values:
-    """Return some values of a section, or all of them but for a few."""
+    """Return some values of a section, or all except a few."""
     values = asdict(getattr(recipe, section))
     return {f"{section}.{name}": values[name] for name in names or values if name not in without}
 

@@ -18,7 +18,7 @@ from nutgraf.errors import RunError
 from nutgraf.files import flush, remove, sha256, write_atomically
 
 MANIFEST = "manifest.json"
-WORK = "work"  # chunks and checkpoints of a step under way, and the key that they belong to
+WORK = "work"  # chunks and checkpoints of an unfinished step, and the key that they belong to
 _VERSIONED = ("nutgraf", "torch", "numpy", "gensim", "POT")
 
 
@@ -28,7 +28,7 @@ class DamagedError(RunError):
 
 @dataclass(frozen=True)
 class File:
-    """What a manifest says of one file."""
+    """What a manifest records of one file."""
 
     size: int
     sha256: str
@@ -72,7 +72,7 @@ def begin(folder: Path, key: str, inputs: Mapping[str, str]) -> Path:
 def finish(folder: Path, key: str, inputs: Mapping[str, str], seconds: float) -> Manifest:
     """Record all files of the folder, flushed; the step is done when this returns."""
     files: dict[str, File] = {}
-    mode = folder.stat().st_mode & 0o666  # safetensors lets nobody else read files, but a server has a user of its own
+    mode = folder.stat().st_mode & 0o666  # safetensors makes files private, but a server may run as another user
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         name = path.relative_to(folder).as_posix()
         if not name.startswith(f"{WORK}/") and name != MANIFEST:

@@ -32,7 +32,7 @@ class ModelName:
 
     chain: str
     iteration: int = 0
-    aligned_limit: int = 0  # fine-tuned on so many aligned pairs
+    aligned_limit: int = 0  # fine-tuned on this many aligned pairs
 
     @classmethod
     def find(cls, text: str) -> ModelName | None:

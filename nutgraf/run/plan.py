@@ -2,7 +2,7 @@
 
 A chain x (pr-thr, dbae, mu1) goes x-0 (initializer), x-0.pairs, x-1 (expander), x-1.pairs, x-2 (summarizer) and so on;
 all-2, all-4 ... are trained from the pairs of all chains together and are leaves. Beside them stand `seq2seq`, trained
-on aligned pairs for comparison, and rows such as `all-2+10000`, the last summarizer fine-tuned on so many of them.
+on aligned pairs for comparison, and rows such as `all-2+10000`, the last summarizer fine-tuned on 10,000 of them.
 
 With `plan.warm_start` (not in the paper) fewer models start from random weights: one expander, all-1, is trained on the
 pairs of all initializers, and each x-1 starts from it; x-3 starts from x-1, x-4 from x-2, all-2 from the first chain's

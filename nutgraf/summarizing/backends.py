@@ -46,7 +46,7 @@ class Backend(Protocol):
 
 
 class Initial:
-    """An initializer, or Lead-N: one summary a sentence, in its own way."""
+    """An initializer, or Lead-N: one summary per sentence."""
 
     longest = sys.maxsize
 

@@ -52,15 +52,17 @@ class Export:
                 raise records.DamagedError(f"{folder / records.MANIFEST}: missing")
             records.verify(folder, record)
         except records.DamagedError as error:
-            raise RunError(f"{error}. Make the export anew with `nutgraf export`") from error
+            raise RunError(f"{error}. Run `nutgraf export` again") from error
         try:
             table = json.loads((folder / EXPORT).read_text("utf-8"))
             if table["format"] != FORMAT:
                 raise ValueError(f"format {table['format']}, expected {FORMAT}")
             return cls(folder, tuple(table["models"]), Choice(**table["default"]), Language.load(folder))
         except (ValueError, KeyError, TypeError) as error:
-            made = record.versions.get("nutgraf")
-            raise RunError(f"{folder}: exported by another version, nutgraf {made} ({error}). Export anew") from error
+            version = record.versions.get("nutgraf")
+            raise RunError(
+                f"{folder}: exported by another version, nutgraf {version} ({error}). Run `nutgraf export` again"
+            ) from error
 
     @property
     def size(self) -> int:

@@ -188,7 +188,7 @@ class Summarizer:
         faithful: bool | None = None,
         n_best: int = 1,
     ) -> list[SummaryResult]:
-        """Summarize raw texts, up to `n_best` summaries each, and say what every word rests on."""
+        """Summarize raw texts, up to `n_best` summaries each, and say where every word comes from."""
         if n_best < 1:
             raise InputError(f"n_best {n_best}: expected 1 or more")
         texts = _check_texts(texts)
@@ -202,7 +202,7 @@ class Summarizer:
         ]
 
     def answer(self, texts: Sequence[str], options: SummaryOptions) -> list[SummaryResult]:
-        """Summarize raw texts; where nobody wants to know, the words stay unexplained, which takes less time."""
+        """Summarize raw texts; words are explained only if the options ask for it, which takes longer."""
         bounds = options.max_words, options.min_words, options.faithful
         if options.explain or options.n_best > 1:
             return self.explain(texts, *bounds, options.n_best)
@@ -265,8 +265,8 @@ class Summarizer:
         kept = summary[summary >= len(SPECIALS)]
         if decoding.faithful:
             words = self._lexicon.words
-            said = [i in sentence or not _is_fact(words[i], self.casing) for i in kept.tolist()]
-            kept = kept[np.array(said, dtype=bool)]
+            supported = [i in sentence or not _is_fact(words[i], self.casing) for i in kept.tolist()]
+            kept = kept[np.array(supported, dtype=bool)]
         return np.asarray(kept, dtype=np.int32)
 
     def _beginning(self, text: str) -> str:

@@ -69,7 +69,7 @@ class TrainingDisplay:
             case State.KEPT:
                 self.say(f"{head} done before, in {duration(event.seconds)}")
             case State.REDONE:
-                self.warn(f"{event.step.name} is done again: {event.note}")
+                self.warn(f"{event.step.name} is redone: {event.note}")
             case State.NOTED:
                 self.warn(event.note)
 
