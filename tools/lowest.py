@@ -58,7 +58,7 @@ def main() -> None:
     """Run everything; the first failure ends it."""
     bounds = lower_bounds()
     oldest = [f"{name}=={version}" for name, version in bounds.items()]
-    # Old packages use what newer ones below them have deprecated.
+    # Old packages use what newer ones, which they depend on, have deprecated.
     old = ("-W", "ignore::DeprecationWarning")
     with TemporaryDirectory() as folder:
         for typer, options in ((f"typer=={bounds['typer']}", old), ("typer", ())):
