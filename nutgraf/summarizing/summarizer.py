@@ -48,6 +48,9 @@ class SummaryOptions:
     explain: bool = False
 
 
+DEFAULTS = SummaryOptions()
+
+
 @dataclass(frozen=True)
 class Word:
     """A word of a summary, and where it comes from."""
@@ -165,19 +168,14 @@ class Summarizer:
         number that is not in the text.
         """
         texts = _check_texts(texts)
-        summaries = self.words(texts, max_words, min_words, faithful, report)
+        summaries = self.words(texts, SummaryOptions(max_words, min_words, faithful), report)
         return [self._write(words, text) for words, text in zip(summaries, texts, strict=True)]
 
     def words(
-        self,
-        texts: Sequence[str],
-        max_words: int | None = None,
-        min_words: int | None = None,
-        faithful: bool | None = None,
-        report: Report = ignore,
+        self, texts: Sequence[str], options: SummaryOptions = DEFAULTS, report: Report = ignore
     ) -> list[list[str]]:
         """Summarize raw texts, as lower-case words: what is scored."""
-        codec, _, found = self._search(_check_texts(texts), SummaryOptions(max_words, min_words, faithful), report)
+        codec, _, found = self._search(_check_texts(texts), options, report)
         return [codec.decode(summaries)[0] if summaries else [] for summaries in found]
 
     def explain(
@@ -189,10 +187,17 @@ class Summarizer:
         n_best: int = 1,
     ) -> list[SummaryResult]:
         """Summarize raw texts, up to `n_best` summaries each, and say where every word comes from."""
-        if n_best < 1:
-            raise InputError(f"n_best {n_best}: expected 1 or more")
+        return self.answer(texts, SummaryOptions(max_words, min_words, faithful, n_best, explain=True))
+
+    def answer(self, texts: Sequence[str], options: SummaryOptions) -> list[SummaryResult]:
+        """Summarize raw texts; words are explained only if the options ask for it, which takes longer."""
+        if not options.explain and options.n_best == 1:
+            lines = self(texts, options.max_words, options.min_words, options.faithful)
+            return [SummaryResult((), (Summary(line, (), None),)) for line in lines]
+        if options.n_best < 1:
+            raise InputError(f"n_best {options.n_best}: expected 1 or more")
         texts = _check_texts(texts)
-        codec, sentences, found = self._search(texts, SummaryOptions(max_words, min_words, faithful, n_best), ignore)
+        codec, sentences, found = self._search(texts, options, ignore)
         return [
             SummaryResult(
                 tuple(self._tokenizer.tokenize(self._beginning(text))[: len(sentence)]),
@@ -200,13 +205,6 @@ class Summarizer:
             )
             for text, sentence, summaries in zip(texts, sentences, found, strict=True)
         ]
-
-    def answer(self, texts: Sequence[str], options: SummaryOptions) -> list[SummaryResult]:
-        """Summarize raw texts; words are explained only if the options ask for it, which takes longer."""
-        bounds = options.max_words, options.min_words, options.faithful
-        if options.explain or options.n_best > 1:
-            return self.explain(texts, *bounds, options.n_best)
-        return [SummaryResult((), (Summary(summary, (), None),)) for summary in self(texts, *bounds)]
 
     def _search(
         self, texts: Sequence[str], options: SummaryOptions, report: Report

@@ -12,7 +12,7 @@ from nutgraf.recipe import Decoding
 from nutgraf.run.folder import Run
 from nutgraf.summarizing.backends import Initial, Searched
 from nutgraf.summarizing.language import usual_length
-from nutgraf.summarizing.summarizer import Summarizer
+from nutgraf.summarizing.summarizer import Summarizer, SummaryOptions
 from nutgraf.text.casing import Casing
 from nutgraf.text.corpus import Corpus as Words
 from nutgraf.text.lexicon import SPECIALS, UNK, Ids, Lexicon
@@ -142,7 +142,7 @@ def test_blank_texts_have_empty_summaries_at_their_place() -> None:
 def test_the_longest_summary_holds_exactly() -> None:
     summarizer = fake([3, 5, 6, 7, 8, 9, 10])
     assert len(summarizer.words(["x"])[0]) == 5
-    assert len(summarizer.words(["x"], max_words=2)[0]) == 2
+    assert len(summarizer.words(["x"], SummaryOptions(max_words=2))[0]) == 2
     with pytest.raises(InputError, match="max_words 0"):
         summarizer(["x"], max_words=0)
     with pytest.raises(InputError, match="min_words 9"):
@@ -205,7 +205,7 @@ def test_an_initializer_is_cut_where_the_words_as_written_end() -> None:
 def test_a_summary_has_at_least_the_words_asked_for(finished: Run, corpus: Corpus) -> None:
     texts = [text for text, _ in read_pairs(corpus.pairs)]
     summarizer = Summarizer.load(finished.folder, "mu1-2")
-    assert all(len(words) >= 7 for words in summarizer.words(texts, max_words=7, min_words=7))
+    assert all(len(words) >= 7 for words in summarizer.words(texts, SummaryOptions(max_words=7, min_words=7)))
     counts = [len(summary.split()) for summary in summarizer(texts, max_words=7, min_words=7)]
     assert max(counts) == 7
     assert counts.count(7) >= 0.8 * len(counts)  # so small a model may have nothing to say but commas
@@ -221,8 +221,8 @@ def test_without_a_minimum_summaries_are_as_long_as_those_learned_from(finished:
     summarizer = Summarizer.load(finished.folder, "mu1-2")
     summarizer.decoding = replace(summarizer.decoding, min_words=5)
     assert len(summarizer.words(["Ford profit misses estimates again on Tuesday"])[0]) >= 5
-    assert len(summarizer.words(["Profit misses"], min_words=5)[0]) >= 5
-    assert summarizer.words(["Profit misses"]) == summarizer.words(["Profit misses"], min_words=1)
+    assert len(summarizer.words(["Profit misses"], SummaryOptions(min_words=5))[0]) >= 5
+    assert summarizer.words(["Profit misses"]) == summarizer.words(["Profit misses"], SummaryOptions(min_words=1))
 
 
 def test_the_best_is_loaded_where_none_is_named(finished: Run) -> None:
