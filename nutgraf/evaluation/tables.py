@@ -64,11 +64,8 @@ class Table:
     def rich(self) -> rich.table.Table:
         """Return the table for a terminal."""
         table = rich.table.Table(title=self.title, caption=self.note, caption_justify="left", box=rich.box.SIMPLE_HEAD)
-        table.pad_edge, table.show_edge, table.collapse_padding = (
-            False,
-            False,
-            True,
-        )  # eight columns go into a terminal of 80
+        # Eight columns go into a terminal of 80 characters.
+        table.pad_edge, table.show_edge, table.collapse_padding = False, False, True
         for column in self.columns:
             # In a narrow terminal an interval may go below its mean, and nothing else.
             score = column.startswith("R-")

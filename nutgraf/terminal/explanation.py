@@ -66,7 +66,7 @@ def _mark(piece: str, word: Word) -> tuple[str, str]:
 
 def _rows(summary: Summary, source: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
     if summary.probability is not None:
-        yield "probability", f"{summary.probability:.0%} a word", ""
+        yield "probability", f"{summary.probability:.0%} per word", ""
     if new := [_new(word, source) for word in summary.words if is_new(word)]:
         yield "new", ", ".join(new), ""
     for reason in _reasons(summary):
@@ -93,6 +93,6 @@ def _row(name: str, value: str, style: str) -> Text:
 
 
 def _other(summary: Summary) -> Text:
-    sure = [] if summary.probability is None else [f"{summary.probability:.0%} a word"]
+    sure = [] if summary.probability is None else [f"{summary.probability:.0%} per word"]
     notes = "; ".join([*sure, *_reasons(summary)])
     return Text.assemble(("  or           ", _SOFT), mark_new_words(summary), (f" ({notes})" if notes else "", _SOFT))

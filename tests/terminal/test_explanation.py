@@ -23,12 +23,12 @@ NEXT = Summary("Profit 7", (PROFIT, new("7", unsupported=True)), 0.2)
 def test_an_explanation_to_read() -> None:
     assert explain(SummaryResult(SOURCE, (BEST, NEXT))).plain.split("\n") == [
         'Profit [drops], "[Zorba?]" [says] [7?]%',
-        "  probability  25% a word",
+        "  probability  25% per word",
         '  new          drops (looking at "fell", 12%), Zorba (looking at "said", 12%), says (looking at "fell", 12%), '
         '7 (looking at "fell", 12%)',
         "  unsupported  Zorba: a name that is not in the text",
         "  unsupported  7: a number that is not in the text",
-        "  or           Profit [7?] (20% a word; 7: a number that is not in the text)",
+        "  or           Profit [7?] (20% per word; 7: a number that is not in the text)",
     ]
 
 
