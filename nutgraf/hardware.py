@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # How long a thread of OpenMP spins while it waits for the others, before it sleeps. By default, milliseconds: beside
 # another busy process, threads that spin take the time of those that they wait for (LOG.md, 2026-11-16).
-_WAITING = {"GOMP_SPINCOUNT": "3000", "KMP_BLOCKTIME": "0"}  # GNU's OpenMP (Linux), LLVM's (macOS)
+_WAITING = {"GOMP_SPINCOUNT": "6000", "KMP_BLOCKTIME": "0"}  # GNU's OpenMP (Linux), LLVM's (macOS)
 
 
 def share_cores() -> None:
