@@ -112,7 +112,7 @@ class Steps:
 
         lines = [read_lines(source.path, source.limit) for source in (inputs.texts, inputs.summaries)]
         prepare(lines[0], lines[1], self.recipe.text, task.folder, report)
-        for warning in check_vocabularies(Prepared.open(task.folder), self.recipe.text):
+        for warning in check_vocabularies(self.prepared, self.recipe.text):
             task.warn(warning)
 
     def _casing(self, task: Task) -> None:

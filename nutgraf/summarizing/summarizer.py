@@ -168,14 +168,17 @@ class Summarizer:
         number that is not in the text.
         """
         texts = _check_texts(texts)
-        summaries = self.words(texts, SummaryOptions(max_words, min_words, faithful), report)
+        summaries = self._words(texts, SummaryOptions(max_words, min_words, faithful), report)
         return [self._write(words, text) for words, text in zip(summaries, texts, strict=True)]
 
     def words(
         self, texts: Sequence[str], options: SummaryOptions = DEFAULTS, report: Report = ignore
     ) -> list[list[str]]:
         """Summarize raw texts, as lower-case words: what is scored."""
-        codec, _, found = self._search(_check_texts(texts), options, report)
+        return self._words(_check_texts(texts), options, report)
+
+    def _words(self, texts: Sequence[str], options: SummaryOptions, report: Report) -> list[list[str]]:
+        codec, _, found = self._search(texts, options, report)
         return [codec.decode(summaries)[0] if summaries else [] for summaries in found]
 
     def explain(
