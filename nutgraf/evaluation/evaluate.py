@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from hashlib import sha256
 
 from nutgraf.evaluation.scores import score
 from nutgraf.hardware import Hardware
@@ -52,8 +55,10 @@ def evaluate_run(
         report(Progress(len(texts), len(texts), "sentences"))
         evaluation.outputs_path(name).write_text("".join(f"{output}\n" for output in outputs), encoding="utf-8")
         rows.append(score(name, outputs, inputs, references, SEED, aligned_pairs(run, name)))
-    digests = {name: record.digest for name in order if (record := manifest.read(run.step_folder(name)))}
-    earlier = Evaluation.load(evaluation.path) if evaluation.path.exists() else evaluation
+    decoding = json.dumps(asdict(run.recipe.decoding))  # other settings give other summaries: rows must not be mixed
+    records = {name: record for name in order if (record := manifest.read(run.step_folder(name)))}
+    digests = {name: sha256((record.digest + decoding).encode()).hexdigest() for name, record in records.items()}
+    earlier = Evaluation.find(evaluation.path) or evaluation
     merged = Evaluation(evaluation.path, source, tuple(rows), digests).merged(earlier, order, digests)
     merged.save()
     return merged

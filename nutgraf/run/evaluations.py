@@ -52,7 +52,7 @@ class Evaluation:
     path: Path  # of the rows; the outputs are in a folder beside it
     source: Source
     rows: tuple[Row, ...]
-    models: Mapping[str, str]  # the digest of each model that was evaluated
+    models: Mapping[str, str]  # the digest of each model that was evaluated, and of how it was decoded
 
     @property
     def name(self) -> str:
@@ -67,11 +67,19 @@ class Evaluation:
         return cls(path, Source(**table["pairs"]), tuple(rows), table["models"])
 
     @classmethod
+    def find(cls, path: Path) -> Evaluation | None:
+        """Read what `save` wrote; None where there is nothing, or nothing that can be read."""
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+            return cls.load(path)
+        return None
+
+    @classmethod
     def place(cls, run: Path, source: Source) -> Path:
         """Return where the evaluation of a file of pairs, or of its first pairs, is or would be."""
         name = _stem(source.path) + (f"-first-{source.limit}" if source.limit else "")
         path = run / FOLDER / f"{name}.json"
-        if path.exists() and cls.load(path).source.digest != source.digest:
+        earlier = cls.find(path)
+        if earlier and earlier.source.digest != source.digest:
             return path.with_name(f"{name}-{source.digest[:8]}.json")
         return path
 
@@ -112,11 +120,7 @@ class Evaluation:
 
 def evaluations(run: Path) -> list[Evaluation]:
     """Return all evaluations of a run that can be read, by their names."""
-    found = []
-    for path in sorted((run / FOLDER).glob("*.json")):
-        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-            found.append(Evaluation.load(path))
-    return found
+    return [found for path in sorted((run / FOLDER).glob("*.json")) if (found := Evaluation.find(path))]
 
 
 def _stem(path: str) -> str:

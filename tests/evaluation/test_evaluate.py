@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
@@ -50,6 +51,20 @@ def test_rows_of_models_that_have_changed_do_not_stay(copied: Run, corpus: Corpu
     path.write_text(path.read_text().replace('"sha256": "', '"sha256": "0', 1))  # as if it had been trained again
     again = evaluate_run(copied, corpus.pairs, CPU, ["mu1-2"])
     assert [row.name for row in again.rows] == [*LEADS, "mu1-2"]
+
+
+def test_rows_that_were_decoded_otherwise_do_not_stay(copied: Run, corpus: Corpus) -> None:
+    evaluate_run(copied, corpus.pairs, CPU, ["mu1-0", "mu1-2"])
+    wider = replace(copied.recipe, decoding=replace(copied.recipe.decoding, beam=3))
+    again = evaluate_run(replace(copied, recipe=wider), corpus.pairs, CPU, ["mu1-2"])
+    assert [row.name for row in again.rows] == [*LEADS, "mu1-2"]
+
+
+def test_a_damaged_evaluation_is_written_again(copied: Run, corpus: Corpus) -> None:
+    path = evaluate_run(copied, corpus.pairs, CPU, ["mu1-0"]).path
+    path.write_text("{")
+    found = evaluate_run(copied, corpus.pairs, CPU, ["mu1-0"])
+    assert (found.path, [row.name for row in found.rows]) == (path, [*LEADS, "mu1-0"])
 
 
 def test_the_best_is_the_best_by_evaluation_or_else_the_last_one(copied: Run, corpus: Corpus) -> None:
