@@ -1,0 +1,173 @@
+"""A trigram language model of summaries: how many bits a word takes tells how much a sentence reads like one of them.
+
+Interpolated, with Witten-Bell's weights: after a history h of count c(h) with T(h) different next words,
+p(w | h) = (c(h w) + T(h) p(w | h')) / (c(h) + T(h)), where h' is h without its first word; below the unigrams, all words
+are equally likely. All numbers are one word, and so are all words that training saw less than twice. Sentences are word
+ids of a lexicon. Counts are sorted arrays, not dicts: a million summaries are counted in seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load_file, save_file
+
+from nutgraf.text.corpus import Corpus
+from nutgraf.text.lexicon import SPECIALS, Ids, Lexicon
+from nutgraf.text.tokens import is_digit
+
+NEW_NUMBER = -1  # the id of a number that the lexicon lacks; other ids that it lacks are unknown words
+START, END, UNKNOWN, NUMBER = range(4)  # the first classes; each frequent word has one of its own
+ORDER = 3
+_MIN_COUNT = 2
+_BITS = 21  # of a class in a packed n-gram: three of them go into 63 bits
+
+Longs = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def is_number(word: str) -> bool:
+    """Whether a word has a digit, or a character that replaces one."""
+    return any(map(is_digit, word))
+
+
+def encode_words(words: Iterable[str], lexicon: Lexicon) -> Ids:
+    """Return the ids of words; a number that the lexicon lacks stays a number."""
+    words = list(words)
+    ids = lexicon.encode(words)
+    new = [place for place, word in enumerate(words) if ids[place] < len(SPECIALS) and is_number(word)]
+    ids[new] = NEW_NUMBER
+    return ids
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """n-grams of one length, packed and sorted, and their histories: the same without the last word."""
+
+    grams: Longs
+    counts: Longs
+    histories: Longs
+    totals: Longs  # c(h)
+    kinds: Longs  # T(h)
+
+    @classmethod
+    def of(cls, grams: Longs) -> _Counts:
+        """Count packed n-grams."""
+        distinct, counts = np.unique(grams, return_counts=True)
+        histories, starts, kinds = np.unique(distinct >> _BITS, return_index=True, return_counts=True)
+        return cls(distinct, counts, histories, np.add.reduceat(counts, starts), kinds)
+
+    def interpolate(self, grams: Longs, lower: Floats) -> Floats:
+        """Return the probabilities of n-grams' last words; `lower` are those after a history that is one shorter."""
+        found = _look_up(self.grams, self.counts, grams)
+        histories = grams >> _BITS
+        totals, kinds = (_look_up(self.histories, values, histories) for values in (self.totals, self.kinds))
+        seen = np.maximum(totals + kinds, 1)
+        return np.where(totals > 0, (found + kinds * lower) / seen, lower)
+
+
+class Trigrams:
+    """A trained model. `classes` has the class of each word id of the lexicon."""
+
+    def __init__(self, classes: Longs, levels: Sequence[_Counts]):
+        self.classes, self._levels = classes, levels
+        self.size = max(int(classes.max(initial=0)), NUMBER)  # words that may come next: all classes except START
+
+    @classmethod
+    def train(cls, summaries: Corpus, lexicon: Lexicon) -> Trigrams:
+        """Count the trigrams of a corpus in ids of the lexicon."""
+        if len(summaries) == 0:
+            raise ValueError("no sentences to learn from")
+        classes = _classify(summaries.counts(len(lexicon)), lexicon.words)
+        grams = _pack(_classes_of(summaries.tokens, classes), summaries.lengths)
+        return cls(classes, [_Counts.of(_shorten(grams, order)) for order in range(1, ORDER + 1)])
+
+    def bits(self, sentences: Sequence[Ids]) -> Floats:
+        """Return the bits of each sentence, its end included."""
+        corpus = sentences if isinstance(sentences, Corpus) else Corpus.of(sentences)
+        if len(corpus) == 0:
+            return np.zeros(0)
+        grams = _pack(_classes_of(corpus.tokens, self.classes), corpus.lengths)
+        ends = np.cumsum(corpus.lengths + 1)
+        return -np.add.reduceat(np.log2(self._probabilities(grams)), np.concatenate([[0], ends[:-1]]))
+
+    def bits_per_word(self, sentences: Sequence[Ids]) -> float:
+        """Return the mean bits of a word, where the end of a sentence counts as one."""
+        words = sum(map(len, sentences)) + len(sentences)
+        if words == 0:
+            raise ValueError("no sentences to measure")
+        return float(self.bits(sentences).sum() / words)
+
+    def next_words(self, history: Ids) -> Floats:
+        """Return the probability of each class after the words of a sentence so far; START's is 0."""
+        before = np.concatenate([[START] * (ORDER - 1), _classes_of(history, self.classes)])[1 - ORDER :]
+        grams = (int(before[0]) << 2 * _BITS) + (int(before[1]) << _BITS) + np.arange(1, self.size + 1)
+        return np.concatenate([[0.0], self._probabilities(grams)])
+
+    def _probabilities(self, grams: Longs) -> Floats:
+        found: Floats = np.full(len(grams), 1 / self.size)
+        for order, level in enumerate(self._levels, 1):
+            found = level.interpolate(_shorten(grams, order), found)
+        return found
+
+    def save(self, path: Path) -> None:
+        """Write one safetensors file."""
+        tensors = {
+            f"{name}.{n}": values for n, level in enumerate(self._levels) for name, values in vars(level).items()
+        }
+        save_file(tensors | {"classes": self.classes}, path)
+
+    @classmethod
+    def load(cls, path: Path) -> Trigrams:
+        """Read what `save` wrote."""
+        tensors = load_file(path)
+        names = _Counts.__dataclass_fields__
+        levels = [_Counts(*(tensors[f"{name}.{n}"] for name in names)) for n in range(ORDER)]
+        return cls(tensors["classes"], levels)
+
+
+def _classify(counts: Longs, words: Sequence[str]) -> Longs:
+    """Return the class of each word of a lexicon, by how often it occurs."""
+    numbers = np.fromiter(map(is_number, words), dtype=bool, count=len(words))
+    own = (counts >= _MIN_COUNT) & ~numbers
+    own[: len(SPECIALS)] = False
+    classes = np.where(numbers, NUMBER, UNKNOWN)
+    classes[: len(SPECIALS)] = UNKNOWN
+    classes[own] = np.arange(NUMBER + 1, NUMBER + 1 + own.sum())
+    return classes.astype(np.int64)
+
+
+def _classes_of(ids: Ids, classes: Longs) -> Longs:
+    known = (ids >= 0) & (ids < len(classes))
+    return np.where(known, classes[np.where(known, ids, 0)], np.where(ids == NEW_NUMBER, NUMBER, UNKNOWN))
+
+
+def _pack(classes: Longs, lengths: Longs) -> Longs:
+    """Return the trigram that ends at each word and at each sentence's end; a sentence begins with two STARTs."""
+    padded = lengths + ORDER
+    ends = np.cumsum(padded) - 1
+    stream = np.full(int(padded.sum()), END, dtype=np.int64)
+    first = ends - lengths - (ORDER - 1)  # where each sentence starts
+    starts = np.concatenate([first, first + 1])
+    stream[starts] = START
+    words = np.ones(len(stream), dtype=bool)
+    words[starts] = False
+    places = np.flatnonzero(words)
+    words[ends] = False
+    stream[words] = classes
+    return (stream[places - 2] << 2 * _BITS) + (stream[places - 1] << _BITS) + stream[places]
+
+
+def _shorten(grams: Longs, order: int) -> Longs:
+    """Return the last `order` words of packed trigrams."""
+    return grams & ((1 << order * _BITS) - 1)
+
+
+def _look_up(keys: Longs, values: Longs, wanted: Longs) -> Longs:
+    """Return the value of each wanted key, 0 where it is not among the sorted keys."""
+    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[places] == wanted, values[places], 0)
