@@ -131,6 +131,7 @@ class Text(Section):
     joint_vocabulary: Vocabulary = default(16_000, "size of the vocabulary of both sides, used when the seq2seq copies")
     max_text_words: Length = default(80, "longer texts are cut")
     max_summary_words: Length = default(30, "longer summaries are cut")
+    judge_share: Share = default(0.0, "share of the summaries that no model sees: evaluation measures fluency by them")
 
 
 @dataclass(frozen=True, config=CONFIG)
@@ -275,7 +276,7 @@ class Decoding(Section):
     length_penalty: float = default(1.0, "scores are divided by length to the power of this")
     output_words: TopWords = default(0, "most frequent words that can be generated; others can only be copied; 0: all")
     batch: Positive = default(64, "texts at once")
-    faithful: bool = default(False, "names and numbers can only be copied")
+    faithful: bool = default(False, "names and numbers can only be copied, and no direction contradicts the text")
 
     def __post_init__(self) -> None:
         if self.min_words > self.max_words:

@@ -8,7 +8,7 @@ the model's `log_probs` in evaluation mode. Choosing words is left to the search
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
@@ -21,26 +21,44 @@ from nutgraf.models.seq2seq import HALF, TINY, Affine, Attention, Encoded, Seq2s
 from nutgraf.text.lexicon import EOS, PAD, SPECIALS, UNK, Ids
 
 SPECIAL = len(SPECIALS)
+Forbid = Callable[[Ids], Ids]  # of a source, the words that may not be generated for it; both are lexicon ids
 
 
 class ConvDecoder:
     """A trained model, ready for the search.
 
     It generates only the `output_words` most frequent words of its vocabulary (0: all): less arithmetic. `only_copied`
-    (vocabulary,) marks words that it may not generate. Any word of the source can still be copied.
+    (vocabulary,) marks words that it may not generate, and `forbid` says which more of a source it may not. Any word of
+    the source can still be copied.
     """
 
-    def __init__(self, model: Seq2seq, output_words: int = 0, only_copied: Tensor | None = None):
+    def __init__(
+        self,
+        model: Seq2seq,
+        output_words: int = 0,
+        only_copied: Tensor | None = None,
+        forbid: Forbid | None = None,
+    ):
         self.model = model.eval()
         self.output_words = min(output_words or len(model.target), len(model.target))
         bias = model.bias.detach()
         self.bias = bias if only_copied is None else bias.masked_fill(only_copied.to(bias.device), NEVER)
+        self.forbid = forbid
 
     @torch.no_grad()
     def start(self, sources: Sequence[Ids], replace_unk: bool, top_words: int) -> ConvState:
         """Read the sources, one row each."""
-        words = pad_batch(sources).to(self.model.bias.device)
-        return ConvState(self.model, self.model.encode(words), replace_unk, self.bias[: self.output_words], top_words)
+        device = self.model.bias.device
+        source, bias = self.model.encode(pad_batch(sources).to(device)), self.bias[: self.output_words]
+        forbidden = torch.zeros(len(sources), 0, dtype=torch.long) if self.forbid is None else self._forbidden(sources)
+        return ConvState(self.model, source, replace_unk, bias, top_words, forbidden.to(device))
+
+    def _forbidden(self, sources: Sequence[Ids]) -> Tensor:
+        """Return (sentences, words) vocabulary ids that may not be generated; PAD, which never is, fills the rest."""
+        assert self.forbid is not None
+        found = [self.model.target.local(self.forbid(source)) for source in sources]
+        kept = [torch.from_numpy(ids[(ids >= SPECIAL) & (ids < self.output_words)]).long() for ids in found]
+        return torch.nn.utils.rnn.pad_sequence(kept, batch_first=True, padding_value=PAD)
 
 
 class ConvState:
@@ -50,8 +68,11 @@ class ConvState:
     where the model copies. A word has one column; a second one that it would have is impossible.
     """
 
-    def __init__(self, model: Seq2seq, source: Encoded, replace_unk: bool, bias: Tensor, top_words: int):
+    def __init__(
+        self, model: Seq2seq, source: Encoded, replace_unk: bool, bias: Tensor, top_words: int, forbidden: Tensor
+    ):
         self.model, self.source, self.replace_unk, self.bias = model, source, replace_unk, bias
+        self.forbidden = forbidden  # (sentences, words) the vocabulary's ids
         decoder, output_words = model.decoder, len(bias)
         self.enter, self.leave = _fold(decoder.enter), _fold(decoder.leave)
         self.layers = [(_fold(layer), _FoldedAttention(a)) for layer, a in zip(*_blocks(model), strict=True)]
@@ -85,6 +106,8 @@ class ConvState:
             x = (inner + x) * HALF
         self.length += 1
         logits = torch.addmm(self.bias, F.linear(x, *self.leave), self.table)
+        if self.forbidden.shape[1]:
+            logits.scatter_(1, self._repeat(self.forbidden), NEVER)
         best, columns = logits[:, SPECIAL:].topk(self.top_words, dim=1)
         self.best = columns + SPECIAL
         special = logits[:, :SPECIAL].clone()
@@ -143,7 +166,9 @@ class ConvState:
             s = self.source
             kept = {name: getattr(s, name)[sentences] for name in ("words", "keys", "values", "pad", "scale")}
             self.source = replace(s, **kept)
-            self.known, self.first = self.known[sentences], self.first[sentences]
+            self.known, self.first, self.forbidden = (
+                each[sentences] for each in (self.known, self.first, self.forbidden)
+            )
         self.buffers = [buffer[rows] for buffer in self.buffers]
         self.weights, self.best = self.weights[rows], self.best[rows]
 

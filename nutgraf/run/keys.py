@@ -50,7 +50,9 @@ def values_used(step: Step, recipe: Recipe) -> Values:
     """Return the recipe's values that a step uses, by their names there."""
     match step.kind:
         case Kind.TEXT:
-            return _values(recipe, "text", "digits", "max_text_words", "max_summary_words")
+            # Where nothing is set aside, the step makes what it always made.
+            names = ["judge_share"] if recipe.text.judge_share else []
+            return _values(recipe, "text", "digits", "max_text_words", "max_summary_words", *names)
         case Kind.CASING | Kind.ALIGNED:  # of the text's values, by its key
             return {}
         case Kind.EMBEDDINGS:

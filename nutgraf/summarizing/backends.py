@@ -18,7 +18,7 @@ from torch import Tensor
 from nutgraf import recipe as recipes
 from nutgraf.learning.batches import pad_batch
 from nutgraf.learning.search import Beam, beam
-from nutgraf.models.decoding import ConvDecoder, attend
+from nutgraf.models.decoding import ConvDecoder, Forbid, attend
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.progress import Report
 from nutgraf.text.lexicon import Ids
@@ -37,9 +37,12 @@ class Backend(Protocol):
     longest: int  # words that it can write
 
     def __call__(
-        self, sentences: Sequence[Ids], decoding: recipes.Decoding, n_best: int, report: Report
+        self, sentences: Sequence[Ids], decoding: recipes.Decoding, n_best: int, report: Report, forbid: Forbid
     ) -> list[list[Ids]]:
-        """Return the best summaries of each sentence, best first: at least one, at most `n_best`."""
+        """Return the best summaries of each sentence, best first: at least one, at most `n_best`.
+
+        `forbid` gives the words that would contradict a sentence, for faithful output.
+        """
 
     def explain(self, sentence: Ids, summary: Ids) -> Attribution:
         """Say where the words of a summary come from."""
@@ -54,9 +57,9 @@ class Initial:
         self.apply = apply
 
     def __call__(
-        self, sentences: Sequence[Ids], decoding: recipes.Decoding, n_best: int, report: Report
+        self, sentences: Sequence[Ids], decoding: recipes.Decoding, n_best: int, report: Report, forbid: Forbid
     ) -> list[list[Ids]]:
-        """Return one summary each."""
+        """Return one summary each. It knows of nothing that is forbidden: the Summarizer leaves that out."""
         return [[summary] for summary in self.apply(sentences)]
 
     def explain(self, sentence: Ids, summary: Ids) -> Attribution:
@@ -70,15 +73,17 @@ class Searched:
     def __init__(self, model: Seq2seq, output_words: int, facts: Tensor):
         self.model = model
         self.longest = model.settings.positions - 1
-        self._decoders = {False: ConvDecoder(model, output_words), True: ConvDecoder(model, output_words, facts)}
+        self._output_words, self._facts = output_words, facts
 
     def __call__(
-        self, sentences: Sequence[Ids], decoding: recipes.Decoding, n_best: int, report: Report
+        self, sentences: Sequence[Ids], decoding: recipes.Decoding, n_best: int, report: Report, forbid: Forbid
     ) -> list[list[Ids]]:
         """Search; for more alternatives than the beam is wide, once more with a wider one. The best stays the best."""
-        found = self._search(sentences, decoding, decoding.beam, report)
+        faithful = (self._facts, forbid) if decoding.faithful else (None, None)
+        decoder = ConvDecoder(self.model, self._output_words, *faithful)
+        found = self._search(decoder, sentences, decoding, decoding.beam, report)
         if n_best > decoding.beam:
-            wider = self._search(sentences, decoding, n_best, report)
+            wider = self._search(decoder, sentences, decoding, n_best, report)
             found = [
                 [first[0], *(h for h in more if list(h) != list(first[0]))]
                 for first, more in zip(found, wider, strict=True)
@@ -86,7 +91,12 @@ class Searched:
         return [summaries[:n_best] for summaries in found]
 
     def _search(
-        self, sentences: Sequence[Ids], decoding: recipes.Decoding, width: int, report: Report
+        self,
+        decoder: ConvDecoder,
+        sentences: Sequence[Ids],
+        decoding: recipes.Decoding,
+        width: int,
+        report: Report,
     ) -> list[list[Ids]]:
         settings = Beam(
             width,
@@ -98,7 +108,7 @@ class Searched:
             unk=not self.model.settings.copy,  # a model that copies has a better way to write a word it does not know
             repeat_top_words=decoding.repeat_top_words,
         )
-        found = beam(self._decoders[decoding.faithful], sentences, settings, report)
+        found = beam(decoder, sentences, settings, report)
         return [[h.words for h in hypotheses] or [np.zeros(0, np.int32)] for hypotheses in found]
 
     def explain(self, sentence: Ids, summary: Ids) -> Attribution:

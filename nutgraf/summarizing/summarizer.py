@@ -11,6 +11,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,14 +26,16 @@ from nutgraf.progress import Report, ignore
 from nutgraf.run.folder import RUN, STEPS, Choice, Run
 from nutgraf.run.names import ModelName
 from nutgraf.summarizing.backends import Backend, Initial, Searched
-from nutgraf.summarizing.codec import Codec
+from nutgraf.summarizing.codec import UNKNOWN, Codec
 from nutgraf.summarizing.export import EXPORT, Export
 from nutgraf.summarizing.language import Language
 from nutgraf.text.casing import Casing, Writer
+from nutgraf.text.directions import find_contradictions, forbidden_words
+from nutgraf.text.facts import find_unsupported, is_fact
 from nutgraf.text.lexicon import SPECIALS, Ids, Lexicon
 from nutgraf.text.reading import clean_line
 from nutgraf.text.sentences import split_sentences
-from nutgraf.text.tokens import Tokenizer, is_digit
+from nutgraf.text.tokens import Tokenizer
 
 RETRIES = 8  # to meet the word limit: the model counts punctuation as words, a reader does not
 
@@ -145,7 +148,7 @@ class Summarizer:
         else:
             seq2seq = load_seq2seq(folder, device)
             words = language.lexicon.decode(seq2seq.target.ids.tolist())
-            facts = torch.tensor([_is_fact(word, language.casing) for word in words])
+            facts = torch.tensor([is_fact(word, language.casing) for word in words])
             model = Searched(seq2seq, language.decoding.output_words, facts)
         return cls(name, model, language.lexicon, language.text, language.decoding, language.casing, threads)
 
@@ -165,7 +168,7 @@ class Summarizer:
         """Summarize raw texts, one string each; a blank text has an empty summary.
 
         Of a text that is longer than the model reads, the first sentences count. `faithful` output has no name and no
-        number that is not in the text.
+        number that is not in the text, and no direction, such as a rise, that contradicts it.
         """
         texts = _check_texts(texts)
         summaries = self._words(texts, SummaryOptions(max_words, min_words, faithful), report)
@@ -241,10 +244,11 @@ class Summarizer:
         The model counts punctuation as words, a reader does not. Where a number of words was asked for, a summary with
         too few is searched for once more with a higher limit, up to RETRIES times.
         """
+        forbid = partial(self._forbid, codec)
         if options.max_words is None and options.min_words is None:
-            found = self._model(sentences, decoding, options.n_best, report) if sentences else []
+            found = self._model(sentences, decoding, options.n_best, report, forbid) if sentences else []
             return [
-                [self._clean(summary, sentence, decoding)[: decoding.max_words] for summary in summaries]
+                [self._clean(codec, summary, sentence, decoding)[: decoding.max_words] for summary in summaries]
                 for summaries, sentence in zip(found, sentences, strict=True)
             ]
         result: list[list[Ids]] = [[] for _ in sentences]
@@ -253,21 +257,25 @@ class Summarizer:
             most = min(decoding.max_words + more, self._model.longest)
             bounds = replace(decoding, min_words=min(decoding.min_words + more, most), max_words=most)
             chosen = [sentences[place] for place in left]
-            found = self._model(chosen, bounds, max(options.n_best, decoding.beam), report) if chosen else []
+            found = self._model(chosen, bounds, max(options.n_best, decoding.beam), report, forbid) if chosen else []
             for place, summaries in zip(left, found, strict=True):
-                kept = [self._clean(summary, sentences[place], decoding) for summary in summaries]
+                kept = [self._clean(codec, summary, sentences[place], decoding) for summary in summaries]
                 fitting = [s for s in kept if least <= codec.count(s) <= decoding.max_words]
                 result[place] = fitting or result[place] or [codec.cut(summary, decoding.max_words) for summary in kept]
             left = [place for place in left if codec.count(result[place][0]) < least]
         return [summaries[: options.n_best] for summaries in result]
 
-    def _clean(self, summary: Ids, sentence: Ids, decoding: recipes.Decoding) -> Ids:
+    def _forbid(self, codec: Codec, sentence: Ids) -> Ids:
+        """Return the words that would contradict a sentence."""
+        return self._lexicon.encode(sorted(forbidden_words(codec.decode([sentence])[0])))
+
+    def _clean(self, codec: Codec, summary: Ids, sentence: Ids, decoding: recipes.Decoding) -> Ids:
         """Leave out special words and, for the initializers, which do not know of it, what is not faithful."""
         kept = summary[summary >= len(SPECIALS)]
         if decoding.faithful:
-            words = self._lexicon.words
-            supported = [i in sentence or not _is_fact(words[i], self.casing) for i in kept.tolist()]
-            kept = kept[np.array(supported, dtype=bool)]
+            words, text = codec.decode([kept, sentence], UNKNOWN)
+            wrong = zip(find_unsupported(words, text, self.casing), find_contradictions(words, text), strict=True)
+            kept = kept[~np.array([*map(any, wrong)], dtype=bool)]
         return np.asarray(kept, dtype=np.int32)
 
     def _beginning(self, text: str) -> str:
@@ -285,8 +293,9 @@ class Summarizer:
         attribution = self._model.explain(sentence, summary)
         decoded = codec.decode([summary])[0]
         forms = self._write.forms(decoded, text)
+        unsupported = find_unsupported(decoded, codec.decode([sentence])[0], self.casing)
         words = []
-        for place, (number, word, form) in enumerate(zip(summary.tolist(), decoded, forms, strict=True)):
+        for place, (number, form) in enumerate(zip(summary.tolist(), forms, strict=True)):
             own = sentence == number
             copied = bool(own.any())
             weights = np.where(own, attribution.weights[place] + 1, 0) if copied else attribution.weights[place]
@@ -296,7 +305,7 @@ class Summarizer:
                     copied,
                     int(weights.argmax()) if weights.any() else None,
                     None if attribution.probabilities is None else float(attribution.probabilities[place]),
-                    not copied and _is_fact(word, self.casing),
+                    unsupported[place],
                 )
             )
         known = [math.log(max(word.probability, 1e-30)) for word in words if word.probability is not None]
@@ -322,11 +331,6 @@ def _check_texts(texts: Sequence[str]) -> list[str]:
         if not isinstance(text, str):
             raise TypeError(f"text {place}: expected a string, not {type(text).__name__}")
     return [clean_line(text) for text in texts]
-
-
-def _is_fact(word: str, casing: Casing) -> bool:
-    """Whether a word, as models see it, is a name or a number: what must not be made up."""
-    return any(map(is_digit, word)) or casing.is_name(word)
 
 
 def language_of(run: Run | Export) -> Language:

@@ -46,6 +46,11 @@ class Corpus(Sequence[Ids]):
         mode: Literal["r"] | None = "r" if tokens.stat().st_size > 128 else None
         return cls(np.load(tokens, mmap_mode=mode), np.load(folder / f"{name}.offsets.npy"))
 
+    @classmethod
+    def exists(cls, folder: Path, name: str) -> bool:
+        """Whether `save` wrote a corpus of this name."""
+        return (folder / f"{name}.offsets.npy").exists()
+
     def save(self, folder: Path, name: str) -> None:
         """Write the two files of a corpus."""
         np.save(folder / f"{name}.tokens.npy", self.tokens)

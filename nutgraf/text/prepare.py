@@ -1,5 +1,7 @@
 """From lines of text to what every later step reads: one lexicon and two memory-mapped corpora of word ids.
 
+A third corpus may hold some of the summaries, which no model sees: evaluation judges by them how fluent summaries are.
+
 Words are numbered as they come and renumbered by their frequency in both corpora at the end, so each corpus is read
 once. The vocabularies of each side, V^F and V^S (Section 4 and the appendix), and the joint one of the models that
 copy, follow from the counts. It does not read files (see reading) and stores no text.
@@ -24,20 +26,24 @@ from nutgraf.text.tokens import Tokenizer
 
 _MIN_WORDS = 10  # distinct words, below which nothing can be learned
 _REPORT_EVERY = 5_000  # lines
+JUDGE = "judge"
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Both corpora in the ids of one lexicon."""
+    """Both corpora in the ids of one lexicon, and the summaries that were set aside, which only evaluation reads."""
 
     lexicon: Lexicon
     texts: Corpus
     summaries: Corpus
+    judge: Corpus
 
     @classmethod
     def open(cls, folder: Path) -> Prepared:
         """Open the files that `prepare` wrote."""
-        return cls(Lexicon.load(folder / "lexicon.txt"), Corpus.open(folder, "texts"), Corpus.open(folder, "summaries"))
+        judge = Corpus.open(folder, JUDGE) if Corpus.exists(folder, JUDGE) else Corpus.of([])
+        texts, summaries = (Corpus.open(folder, name) for name in ("texts", "summaries"))
+        return cls(Lexicon.load(folder / "lexicon.txt"), texts, summaries, judge)
 
     def vocab_F(self, settings: recipe.Text) -> Vocab:  # noqa: N802
         """V^F: the most frequent words of the texts."""
@@ -56,7 +62,7 @@ class Prepared:
 def prepare(
     texts: Iterable[str], summaries: Iterable[str], settings: recipe.Text, folder: Path, report: Report
 ) -> None:
-    """Write `lexicon.txt` and the corpora `texts` and `summaries` to the folder.
+    """Write `lexicon.txt` and the corpora `texts` and `summaries` to the folder, and `judge` if its share is not 0.
 
     Progress has total 0, since the number of lines is not known in advance.
     """
@@ -69,8 +75,18 @@ def prepare(
     words, places = _sort_by_frequency(numbers, list(tokens.values()))
     folder.mkdir(parents=True, exist_ok=True)
     Lexicon(words).save(folder / "lexicon.txt")
-    for name in limits:
-        Corpus(places[tokens[name]], offsets[name]).save(folder, name)
+    corpora = {name: Corpus(places[tokens[name]], offsets[name]) for name in limits}
+    if settings.judge_share:
+        corpora["summaries"], corpora[JUDGE] = _set_aside(corpora["summaries"], settings.judge_share)
+    for name, corpus in corpora.items():
+        corpus.save(folder, name)
+
+
+def _set_aside(corpus: Corpus, share: float) -> tuple[Corpus, Corpus]:
+    """Return the sentences to learn from and the others, evenly spaced: every 20th for a share of 0.05."""
+    number = np.arange(1, len(corpus) + 1)
+    aside = np.floor(number * share) > np.floor((number - 1) * share)
+    return corpus.take(np.flatnonzero(~aside)), corpus.take(np.flatnonzero(aside))
 
 
 def check_vocabularies(prepared: Prepared, settings: recipe.Text) -> list[str]:

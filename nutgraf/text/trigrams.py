@@ -1,9 +1,9 @@
 """A trigram language model of summaries: how many bits a word takes tells how much a sentence reads like one of them.
 
 Interpolated, with Witten-Bell's weights: after a history h of count c(h) with T(h) different next words,
-p(w | h) = (c(h w) + T(h) p(w | h')) / (c(h) + T(h)), where h' is h without its first word; below the unigrams, all words
-are equally likely. All numbers are one word, and so are all words that training saw less than twice. Sentences are word
-ids of a lexicon. Counts are sorted arrays, not dicts: a million summaries are counted in seconds.
+p(w | h) = (c(h w) + T(h) p(w | h')) / (c(h) + T(h)), where h' is h without its first word; below the unigrams, all
+words are equally likely. All numbers are one word, and so are all words that training saw less than twice. Sentences
+are word ids of a lexicon. Counts are sorted arrays, not dicts: a million summaries are counted in seconds.
 """
 
 from __future__ import annotations

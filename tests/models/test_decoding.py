@@ -11,7 +11,7 @@ from nutgraf.learning.search import NEVER
 from nutgraf.models.decoding import ConvDecoder, ConvState
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.text.corpus import Corpus
-from nutgraf.text.lexicon import EOS, Ids
+from nutgraf.text.lexicon import EOS, PAD, Ids
 from tests.toys import toy_model
 
 SOURCES: list[Ids] = [np.array(s, dtype=np.int32) for s in ([3, 15, 5, 15, 6], [7, 17], [4])]
@@ -90,6 +90,24 @@ def test_words_marked_as_only_copied_are_never_generated() -> None:
         found = by_word(decoding, scores, row)
         assert {word for word in found if word >= 5} == {int(word) for word in source if word >= 5}
         assert sum(found.values()) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_what_is_forbidden_of_a_source_is_not_generated_for_it() -> None:
+    model, start = toy_model(copy=True).eval(), torch.full((3,), EOS)
+    # Word 6 is the first source's own, and 99 is in no vocabulary.
+    forbidden = dict(zip(map(tuple, SOURCES), ([6, 7, 8], [], [5, 99]), strict=True))
+    removed = [{7, 8}, set(), {5}]
+    decoder = ConvDecoder(model, forbid=lambda source: np.array(forbidden[tuple(source)], dtype=np.int32))
+    free = ConvDecoder(model).start(SOURCES, replace_unk=False, top_words=99)
+    bound = decoder.start(SOURCES, replace_unk=False, top_words=99)
+    for rows in (torch.arange(3), torch.tensor([2, 2, 0, 0])):  # also once sentences have several rows
+        free.select(rows)
+        bound.select(rows)
+        before, after = free.step(start[:1].expand(len(rows))), bound.step(start[:1].expand(len(rows)))
+        for row, sentence in enumerate(rows.tolist()):
+            possible, left = (set(by_word(*pair, row)) - {PAD} for pair in ((free, before), (bound, after)))
+            assert possible - left == removed[sentence]
+            assert sum(by_word(bound, after, row).values()) == pytest.approx(1.0, abs=1e-5)
 
 
 def _state(model: Seq2seq, sources: list[Ids]) -> torch.Tensor:

@@ -36,6 +36,7 @@ PAIRS_1 = {"mu1-1.pairs", "dbae-1.pairs", "pr-thr-1.pairs"}
     ("setting", "steps"),
     [
         ("text.max_text_words=70", {"text"}),
+        ("text.judge_share=0.05", {"text"}),
         ("text.joint_vocabulary=900", {"embeddings"}),
         ("text.texts_vocabulary=900", {"embeddings", "embeddings-F"}),
         ("embeddings.max_sentences=900", {"embeddings"}),
@@ -87,7 +88,7 @@ def _other(value: object, name: str) -> object:
     if name.endswith(("output_words", "repeat_top_words")):
         return 20  # below ten would be too few
     small = {"dbae.noise": 0.4, "seq2seq.dropout": 0.2, "training.min_coverage": 0.5, "seq2seq.kernel": 5}
-    small |= {"pr_thr.eta": 0.5, "embeddings.sample": 0.5}
+    small |= {"pr_thr.eta": 0.5, "embeddings.sample": 0.5, "text.judge_share": 0.5}
     assert isinstance(value, int | float)
     return small.get(name, value + 1 if value < 20 or name.endswith(("batch", "chunk")) else value + 10)
 

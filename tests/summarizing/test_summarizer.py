@@ -7,6 +7,7 @@ import pytest
 
 from nutgraf import recipe as recipes
 from nutgraf.errors import InputError, RunError
+from nutgraf.models.decoding import Forbid
 from nutgraf.progress import Report
 from nutgraf.recipe import Decoding
 from nutgraf.run.folder import Run
@@ -92,6 +93,27 @@ def test_initializers_are_faithful_too() -> None:
     assert summarizer(["Ford said its profit fell"], faithful=True) == ["Profit Ford misses"]
     assert summarizer(["Sales rose"], faithful=True) == ["Profit misses"]
     assert fake([9], casing=casing)(["Sales rose"], faithful=True) == [""]
+
+
+def test_initializers_say_nothing_that_contradicts_the_text_either() -> None:
+    words = fake([3, 5, 10])
+    assert words(["Ford profit fell"]) == ["Ford profit up"]
+    assert words(["Ford profit fell"], faithful=True) == ["Ford profit"]
+    assert words(["Ford profit rose"], faithful=True) == ["Ford profit up"]
+    # "plummeted" is not in the lexicon, and is understood all the same.
+    assert words(["Ford profit plummeted"], faithful=True) == ["Ford profit"]
+
+
+def test_faithful_search_avoids_words_that_contradict_the_text(finished: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    summarizer = Summarizer.load(finished.folder, "all-2")
+    text = "Acme Corp said its quarterly profit was slightly changed"
+    (plain,) = summarizer.words([text], SummaryOptions(faithful=True))
+    new = next(word for word in plain if word not in text.lower().split())
+    monkeypatch.setattr("nutgraf.summarizing.summarizer.forbidden_words", lambda _: frozenset({new}))
+    (found,) = summarizer.words([text], SummaryOptions(faithful=True))
+    assert new not in found
+    assert len(found) >= len(plain) - 1  # another word was chosen; none was merely left out
+    assert summarizer.words([text]) != [found]  # only faithful output is bound by it
 
 
 def test_a_number_whose_digits_were_mapped_is_unsupported() -> None:
@@ -180,7 +202,9 @@ class Marks(Searched):
     def __init__(self) -> None:
         self.asked: list[tuple[int, int, int]] = []
 
-    def __call__(self, sentences: Sequence[Ids], decoding: Decoding, n_best: int, report: Report) -> list[list[Ids]]:
+    def __call__(
+        self, sentences: Sequence[Ids], decoding: Decoding, n_best: int, report: Report, forbid: Forbid
+    ) -> list[list[Ids]]:
         self.asked.append((len(sentences), decoding.min_words, decoding.max_words))
         words = np.array([3, 4, 5, 4, 6, 4, 8, 4, 9, 4], dtype=np.int32)
         return [[words[: decoding.min_words]] for _ in sentences]

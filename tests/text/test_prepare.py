@@ -42,6 +42,26 @@ def test_long_lines_are_cut_and_lines_without_words_left_out(tmp_path: Path) -> 
     assert sentences(found)[-2] == ["one", "two", "three", "four"]
 
 
+def test_a_share_of_the_summaries_is_set_aside(tmp_path: Path) -> None:
+    lines = [f"line number{n} of many" for n in range(1, 46)]
+    found = prepared(tmp_path, TEXTS, lines, Text(judge_share=0.05))
+    names = [[found.lexicon.words[ids[1]] for ids in corpus] for corpus in (found.judge, found.summaries)]
+    assert names[0] == ["number20", "number40"]
+    assert names[1] == [f"number{n}" for n in range(1, 46) if n not in (20, 40)]
+    # The two are all that there was, also for shares that no whole number divides.
+    for share, count in ((0.3, 13), (0.99, 44)):
+        found = prepared(tmp_path / str(share), TEXTS, lines, Text(judge_share=share))
+        assert (len(found.judge), len(found.judge) + len(found.summaries)) == (count, 45)
+
+
+def test_nothing_is_set_aside_where_the_share_is_0(tmp_path: Path) -> None:
+    assert len(prepared(tmp_path, TEXTS, SUMMARIES).judge) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "lexicon.txt",
+        *(f"{name}.{part}.npy" for name in ("texts", "summaries") for part in ("tokens", "offsets")),
+    }
+
+
 def test_words_spelled_like_special_ones_stay_words(tmp_path: Path) -> None:
     found = prepared(tmp_path, [*TEXTS, "<pad> </s> <unk>"], SUMMARIES)
     assert min(ids.min() for ids in [*found.texts, *found.summaries]) == 3

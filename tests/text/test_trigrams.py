@@ -56,7 +56,7 @@ class SlowTrigrams:
 
 
 def test_probabilities_by_hand() -> None:
-    # Words: a 3 times, b twice, an end twice; "c" once, so unknown. Five words may come next: end, unknown, number, a, b.
+    # a 3 times, b twice, an end twice; "c" once, so unknown. Five words may come next: end, unknown, number, a, b.
     model = Trigrams.train(toy("a b a", "a b c"), TOY)
     assert model.size == 5
     # Unigrams: 8 of 4 kinds; p(a) = (3 + 4/5) / 12, p(b) = (2 + 4/5) / 12.
