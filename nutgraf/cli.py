@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from nutgraf.errors import NutgrafError
+from nutgraf.errors import InputError, NutgrafError
 from nutgraf.hardware import share_cores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nutgraf.backtranslation.train import Request
     from nutgraf.evaluation.samples import Sample
+    from nutgraf.evaluation.tables import ComparisonTable, Table
     from nutgraf.hardware import Hardware
     from nutgraf.summarizing.summarizer import SummaryOptions, SummaryResult
 
@@ -196,6 +197,10 @@ def evaluate(
     folder: RunFolder,
     pairs: Annotated[str, typer.Option(help="Lines of a text, a tab and its summary; plain, .gz or .xz.")],
     models: Annotated[list[str] | None, typer.Option(help="Only this summarizer (repeatable).")] = None,
+    compare: Annotated[
+        tuple[str, str] | None,
+        typer.Option(help="Only test whether the first is better than the second, such as all-2 or other-run/all-2."),
+    ] = None,
     limit: Annotated[int, typer.Option(min=0, help="At most this many pairs; 0: all.")] = 0,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     device: Device = "cpu",
@@ -204,29 +209,47 @@ def evaluate(
 ) -> None:
     """Print the paper's two tables for the summarizers of a run. Scores and outputs go to RUN/evaluation/.
 
+    `--compare all-2 mu1-2` prints the differences of two summarizers, with a paired bootstrap test, and writes nothing.
+
     Example: `nutgraf evaluate run/ --pairs test.tsv --models mu1-2 --models all-2`
     """
     _need("train", "evaluate")
-    from nutgraf.evaluation.evaluate import evaluate_run
-    from nutgraf.evaluation.tables import tables
+    from nutgraf.evaluation.evaluate import compare_systems, evaluate_run
+    from nutgraf.evaluation.tables import ComparisonTable, tables
     from nutgraf.report import try_report
     from nutgraf.run.folder import Run
     from nutgraf.run.inputs import as_files
-    from nutgraf.terminal.console import out
     from nutgraf.terminal.progress import watch_evaluation
 
-    hardware = _use_hardware(device, threads)
+    hardware, run = _use_hardware(device, threads), Run.open(folder)
+    if compare and models:
+        raise InputError("--compare and --models: expected one of them; --compare names both of its summarizers")
     with as_files(pairs) as files, watch_evaluation() as watch:
-        rows = evaluate_run(Run.open(folder), str(files[0]), hardware, models or [], limit, watch).rows
-    try_report(folder, _warn)
-    if as_json:
-        _print_json([asdict(row) for row in rows])
+        if compare:
+            found = compare_systems(run, str(files[0]), compare, hardware, limit, watch)
+        else:
+            rows = evaluate_run(run, str(files[0]), hardware, models or [], limit, watch).rows
+    if compare:
+        _show_tables([ComparisonTable(compare, found)], {"compared": compare, **asdict(found)}, markdown, as_json)
         return
-    for table in tables(rows):
+    try_report(folder, _warn)
+    _show_tables(tables(rows), [asdict(row) for row in rows], markdown, as_json)
+
+
+def _show_tables(shown: Sequence[Table | ComparisonTable], data: object, markdown: bool, as_json: bool) -> None:
+    """Print tables as a terminal shows them or as Markdown, or their data as JSON."""
+    from nutgraf.evaluation.tables import WIDTH
+    from nutgraf.terminal.console import out
+
+    if as_json:
+        _print_json(data)
+        return
+    for table in shown:
         if markdown:
             typer.echo(table.markdown())
         else:
-            out.print(table.rich())
+            # A file or a pipe is as wide as need be.
+            out.print(table.rich(), width=max(out.width, WIDTH), soft_wrap=False)
 
 
 @app.command()
@@ -238,7 +261,8 @@ def summarize(
     explain: Annotated[bool, typer.Option("--explain", help="Show where words come from, and which are new.")] = False,
     n_best: Annotated[int, typer.Option(min=1, help="Up to this many summaries of each text, best first.")] = 1,
     faithful: Annotated[
-        bool | None, typer.Option(help="Only names and numbers that are in the text; default: as in the recipe.")
+        bool | None,
+        typer.Option(help="No name or number that the text lacks, no contradiction; default: the recipe's."),
     ] = None,
     per_sentence: Annotated[bool, typer.Option("--per-sentence", help="Summarize every sentence of a text.")] = False,
     device: Device = "cpu",

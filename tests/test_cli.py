@@ -61,6 +61,17 @@ def test_from_raw_text_to_the_tables(corpus: Corpus, tmp_path: Path, capsys: Cap
     written = json.loads((out / "evaluation" / "pairs.json").read_text())
     assert [row["name"] for row in written["rows"]][:2] == ["Lead-8", "Lead-12"]
     assert len((out / "evaluation" / "pairs" / "all-2.txt").read_text().splitlines()) == 20
+    assert "…" not in tables  # nothing is cut off where there is no terminal
+    compare = ("evaluate", out, "--pairs", corpus.pairs, "--threads", "1", "--compare", "all-2", "Lead-8")
+    assert run(*compare) == 0
+    shown = capsys.readouterr().out
+    assert "all-2 against Lead-8" in shown
+    assert run(*compare, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["compared"], found["pairs"]) == (["all-2", "Lead-8"], 20)
+    assert f"{found['rl']['by']['mean']:+.2f}" in shown
+    assert run(*compare, "--models", "all-2") == 2
+    assert "--compare and --models" in capsys.readouterr().err
 
 
 def test_a_finished_run_is_kept_and_another_refused(corpus: Corpus, copied: Run, capsys: Capture) -> None:

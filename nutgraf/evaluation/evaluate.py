@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from hashlib import sha256
+from pathlib import Path
 
-from nutgraf.evaluation.scores import score
+from nutgraf.errors import InputError
+from nutgraf.evaluation.readability import Reader
+from nutgraf.evaluation.scores import Comparison, compare, score
 from nutgraf.hardware import Hardware
 from nutgraf.progress import Progress, Report, ignore
 from nutgraf.recipe import Text
 from nutgraf.run import manifest
 from nutgraf.run.evaluations import Evaluation
 from nutgraf.run.folder import Run
-from nutgraf.run.inputs import read_source
+from nutgraf.run.inputs import Source, read_source
 from nutgraf.run.names import ModelName, lead_words
-from nutgraf.summarizing.summarizer import Summarizer, check_done
+from nutgraf.summarizing.export import Export
+from nutgraf.summarizing.summarizer import Summarizer, check_done, language_of, locate
 from nutgraf.text.reading import read_pairs
 from nutgraf.text.tokens import Tokenizer
 
@@ -47,21 +52,81 @@ def evaluate_run(
     inputs, references = split_pairs(pairs, run.recipe.text)
     evaluation = Evaluation(Evaluation.place(run.folder, source), source, (), {})
     evaluation.outputs_path("any").parent.mkdir(parents=True, exist_ok=True)
+    reader = Reader.of(run, references)
     rows, order = [], [*LEADS, *run.summarizers()]
     for name in [name for name in order if not models or name in models or name in LEADS]:
-        summarizer = _load(run, name, hardware)
-        report = watch(name)
-        outputs = [" ".join(words) for words in summarizer.words(texts, report=report)]
-        report(Progress(len(texts), len(texts), "sentences"))
+        outputs = _summarize(load_system(run, name, hardware), texts, watch(name))
         evaluation.outputs_path(name).write_text("".join(f"{output}\n" for output in outputs), encoding="utf-8")
-        rows.append(score(name, outputs, inputs, references, SEED, aligned_pairs(run, name)))
-    decoding = json.dumps(asdict(run.recipe.decoding))  # other settings give other summaries: rows must not be mixed
-    records = {name: record for name in order if (record := manifest.read(run.step_folder(name)))}
-    digests = {name: sha256((record.digest + decoding).encode()).hexdigest() for name, record in records.items()}
+        rows.append(score(name, outputs, inputs, references, SEED, aligned_pairs(run, name), reader))
+    digests = _digest_models(run, order)
     earlier = Evaluation.find(evaluation.path) or evaluation
     merged = Evaluation(evaluation.path, source, tuple(rows), digests).merged(earlier, order, digests)
     merged.save()
     return merged
+
+
+def compare_systems(
+    run: Run,
+    pairs_path: str,
+    names: tuple[str, str],
+    hardware: Hardware,
+    limit: int = 0,
+    watch: Watch = lambda _: ignore,
+) -> Comparison:
+    """Test whether the first of two systems is better than the second on these pairs.
+
+    A system is a summarizer of the run or a Lead, or one of another run or export: other-run/all-2. Outputs of an
+    evaluation of the same pairs by the same model are taken from it; nothing is written.
+    """
+    pairs = read_pairs(pairs_path, limit)
+    references = split_pairs(pairs, run.recipe.text)[1]
+    a, b = (_find_system(run, name) for name in names)
+    source, texts = read_source(pairs_path, limit), [text for text, _ in pairs]
+    outputs = []
+    for name, (place, system) in zip(names, (a, b), strict=True):
+        known = _known_outputs(place, system, source) if isinstance(place, Run) else None
+        outputs.append(known or _summarize(load_system(place, system, hardware), texts, watch(name)))
+    return compare(outputs[0], outputs[1], references, SEED)
+
+
+def _find_system(run: Run, name: str) -> tuple[Run | Export, str]:
+    """Return where a system is and its name there; what is scored must be split in the same way."""
+    if lead_words(name):
+        return run, name
+    if name in run.summarizers() or not ("/" in name or Path(name).is_dir()):
+        check_done(run, name)
+        return run, name
+    other, choice = locate(Path(name), None)
+    if (digits := language_of(other).text.digits) != run.recipe.text.digits:
+        raise InputError(
+            f"{name}: text.digits is {digits!r} there and {run.recipe.text.digits!r} in {run.folder}:"
+            " scores of the two cannot be compared"
+        )
+    return other, choice.name
+
+
+def _known_outputs(run: Run, name: str, source: Source) -> list[str] | None:
+    """Return the outputs of an evaluation, if it is of these pairs and of the model as it is now."""
+    evaluation = Evaluation.find(Evaluation.place(run.folder, source))
+    digest = _digest_models(run, [name]).get(name)
+    if evaluation is None or digest is None or evaluation.models.get(name) != digest:
+        return None
+    with suppress(OSError):
+        return evaluation.outputs(name)
+    return None
+
+
+def _summarize(summarizer: Summarizer, texts: Sequence[str], report: Report) -> list[str]:
+    outputs = [" ".join(words) for words in summarizer.words(texts, report=report)]
+    report(Progress(len(texts), len(texts), "sentences"))
+    return outputs
+
+
+def _digest_models(run: Run, names: Sequence[str]) -> dict[str, str]:
+    """Return the digest of each model, and of how it is decoded: other settings give other summaries."""
+    decoding = json.dumps(asdict(run.recipe.decoding))
+    records = {name: record for name in names if (record := manifest.read(run.step_folder(name)))}
+    return {name: sha256((record.digest + decoding).encode()).hexdigest() for name, record in records.items()}
 
 
 def split_pairs(pairs: Sequence[tuple[str, str]], settings: Text) -> tuple[list[str], list[str]]:
@@ -71,9 +136,10 @@ def split_pairs(pairs: Sequence[tuple[str, str]], settings: Text) -> tuple[list[
     return inputs, references
 
 
-def _load(run: Run, name: str, hardware: Hardware) -> Summarizer:
+def load_system(run: Run | Export, name: str, hardware: Hardware) -> Summarizer:
+    """Return a summarizer of a run or export, or a Lead."""
     words = lead_words(name)
-    return Summarizer.lead(words, run.recipe.text) if words else Summarizer.of(run, name, hardware.device)
+    return Summarizer.lead(words, language_of(run).text) if words else Summarizer.of(run, name, hardware.device)
 
 
 def aligned_pairs(run: Run, name: str) -> int:

@@ -1,7 +1,8 @@
 """What a system's summaries score, as a row of a table, and whether two systems differ (Section 4).
 
 A row holds ROUGE with bootstrap intervals, and what is needed to read a ROUGE score: mean length, share of words copied
-from the input, repeated bigrams, the number of pairs and the scorer's signature. It runs no model.
+from the input, repeated bigrams, how the summaries read, the number of pairs and the scorer's signature. It runs no
+model.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nutgraf.errors import InputError
+from nutgraf.evaluation.readability import Reader
 from nutgraf.evaluation.rouge import Scores, rouge
 from nutgraf.run.evaluations import Estimate, Row
 
@@ -28,14 +30,20 @@ def score(
     references: Sequence[str],
     seed: int,
     aligned: int = 0,
+    reader: Reader | None = None,
 ) -> Row:
-    """Score a system's outputs. Texts are tokenised, words apart by blanks; case does not matter."""
+    """Score a system's outputs. Texts are tokenised, words apart by blanks; case does not matter.
+
+    Without a reader, the columns that need one are None.
+    """
     if not predictions:
         raise InputError(f"{name}: no pairs to evaluate on; expected at least one line of text <tab> summary")
     scores = rouge(predictions, references)
     r1, r2, rl = bootstrap(100 * _matrix(scores), seed)
     outputs = [line.lower().split() for line in predictions]
     inputs = [line.lower().split() for line in sources]
+    # Not lower-cased: a digit may have become an N.
+    words, texts = [line.split() for line in predictions], [line.split() for line in sources]
     return Row(
         name=name,
         aligned=aligned,
@@ -47,6 +55,9 @@ def score(
         repeated=repeated_share(outputs),
         pairs=len(outputs),
         signature=scores.signature,
+        bits=reader.bits(words) if reader else None,
+        unsupported=reader.unsupported(words, texts) if reader else None,
+        contradicted=reader.contradicted(words, texts) if reader else None,
     )
 
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import rich.box
 import rich.table
 
-from nutgraf.evaluation.scores import RESAMPLES
+from nutgraf.evaluation.scores import RESAMPLES, Comparison
 from nutgraf.run.evaluations import Estimate, Row
 from nutgraf.run.names import ModelName, lead_words
+
+WIDTH = 100  # characters of a terminal that a table needs; in a narrower one its lines wrap
 
 
 @dataclass(frozen=True)
@@ -32,13 +34,27 @@ class Table:
         return (
             f"{self.rows[0].pairs:,} pairs. {self.rows[0].signature}. In brackets: 95 % bootstrap intervals,"
             f" {RESAMPLES:,} resamples; bold: best unsupervised score; words: mean length; copied: words that are in"
-            " the input; rep.: bigrams that repeat."
+            " the input; rep.: bigrams that repeat; bits: bits per word under a language model of real summaries, as"
+            " a multiple of the references' (1.00: as fluent as they are); unsup.: summaries with a name or number"
+            " that is not in the input; contr.: summaries that contradict a direction (rise, fall) in the input."
         )
 
     @property
     def columns(self) -> list[str]:
         """The heads of the columns."""
-        return ["", *(["Sup."] if self.sup else []), "R-1", "R-2", "R-L", "words", "copied", "rep."]
+        return [
+            "",
+            *(["Sup."] if self.sup else []),
+            "R-1",
+            "R-2",
+            "R-L",
+            "words",
+            "copied",
+            "rep.",
+            "bits",
+            "unsup.",
+            "contr.",
+        ]
 
     def cells(self, row: Row, bold: Callable[[str], str]) -> list[str]:
         """Return a row's cells as text; a mean goes through `bold` where it is the best."""
@@ -49,7 +65,9 @@ class Table:
             best = row.aligned == 0 and mean == self._best(measure)
             scores.append(f"{bold(mean) if best else mean} ({estimate.low:.1f}–{estimate.high:.1f})")
         sup = [_count(row.aligned)] if self.sup else []
-        return [row.name, *sup, *scores, f"{row.words:.1f}", f"{row.copied:.0%}", f"{row.repeated:.1%}"]
+        shares = [f"{row.words:.1f}", f"{row.copied:.0%}", f"{row.repeated:.1%}"]
+        reading = [_known(row.bits, ".2f"), _known(row.unsupported, ".1%"), _known(row.contradicted, ".1%")]
+        return [row.name, *sup, *scores, *shares, *reading]
 
     def _best(self, measure: str) -> str:
         means = [getattr(row, measure).mean for row in self.rows if row.aligned == 0]
@@ -64,7 +82,7 @@ class Table:
     def rich(self) -> rich.table.Table:
         """Return the table for a terminal."""
         table = rich.table.Table(title=self.title, caption=self.note, caption_justify="left", box=rich.box.SIMPLE_HEAD)
-        # Eight columns go into a terminal of 80 characters.
+        # Eleven columns go into WIDTH characters.
         table.pad_edge, table.show_edge, table.collapse_padding = False, False, True
         for column in self.columns:
             # In a narrow terminal an interval may go below its mean, and nothing else.
@@ -76,6 +94,56 @@ class Table:
             for row in group:
                 table.add_row(*self.cells(row, lambda mean: f"[bold]{mean}[/bold]"))
             table.add_section()
+        return table
+
+
+@dataclass(frozen=True)
+class ComparisonTable:
+    """By how much one system scores above another on the same pairs."""
+
+    names: tuple[str, str]
+    comparison: Comparison
+
+    @property
+    def title(self) -> str:
+        """The two systems."""
+        return f"{self.names[0]} against {self.names[1]}"
+
+    @property
+    def note(self) -> str:
+        """What the differences were measured on."""
+        return (
+            f"{self.comparison.pairs:,} pairs. {self.comparison.signature}. Paired bootstrap, {RESAMPLES:,} resamples;"
+            f" p: of {self.names[0]} being no better than {self.names[1]}."
+        )
+
+    @property
+    def lines(self) -> list[list[str]]:
+        """The heads of the columns, then a line per measure."""
+        found = [["", "difference", "95 % interval", "p"]]
+        for head, difference in zip(
+            ("R-1", "R-2", "R-L"), (self.comparison.r1, self.comparison.r2, self.comparison.rl), strict=True
+        ):
+            by = difference.by
+            found.append([head, f"{by.mean:+.2f}", f"{by.low:+.2f} to {by.high:+.2f}", f"{difference.p:.3f}"])
+        return found
+
+    def markdown(self) -> str:
+        """Return the table as Markdown, with its title and note."""
+        head, *lines = self.lines
+        rows = [_line(head), _line(["---", *["---:"] * 3]), *map(_line, lines)]
+        return "\n".join([self.title, "", *rows, "", self.note, ""])
+
+    def rich(self) -> rich.table.Table:
+        """Return the table for a terminal."""
+        table = rich.table.Table(
+            title=self.title, title_justify="left", caption=self.note, caption_justify="left", box=rich.box.SIMPLE_HEAD
+        )
+        head, *lines = self.lines
+        for column in head:
+            table.add_column(column, justify="right" if column else "left", no_wrap=True)
+        for line in lines:
+            table.add_row(*line)
         return table
 
 
@@ -108,6 +176,10 @@ def _count(pairs: int) -> str:
         if pairs >= size:
             return f"{pairs / size:.1f}".removesuffix(".0") + letter
     return str(pairs)
+
+
+def _known(value: float | None, form: str) -> str:
+    return "–" if value is None else format(value, form)
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -43,6 +43,10 @@ class Row:
     repeated: float  # share of the outputs' bigrams that occurred earlier in the same output
     pairs: int
     signature: str
+    # How it reads; None where it was not measured: by an earlier version, or for want of held-out summaries.
+    bits: float | None = None  # per word under a language model of real summaries, as a multiple of the references'
+    unsupported: float | None = None  # share of outputs with a name or a number that is not in their input
+    contradicted: float | None = None  # share of outputs that say the opposite of a direction in their input
 
 
 @dataclass(frozen=True)

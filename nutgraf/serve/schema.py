@@ -41,7 +41,7 @@ class SummarizeRequest(BaseModel):
     )
     n_best: int = Field(1, ge=1, le=MOST_SUMMARIES, description="Above 1: also return the next best summaries.")
     explain: bool = Field(False, description="Also return where each word comes from, and its probability.")
-    faithful: bool | None = Field(None, description="Use no name and no number that is not in the text.")
+    faithful: bool | None = Field(None, description="Use no name or number that the text lacks; do not contradict it.")
 
     @property
     def options(self) -> SummaryOptions:

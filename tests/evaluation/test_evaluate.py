@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
-from nutgraf.evaluation.evaluate import LEADS, evaluate_run
+import pytest
+
+from nutgraf.errors import InputError, RunError
+from nutgraf.evaluation.evaluate import LEADS, compare_systems, evaluate_run
 from nutgraf.hardware import Hardware
+from nutgraf.progress import Report, ignore
 from nutgraf.run.evaluations import Evaluation, evaluations
 from nutgraf.run.folder import Choice, Run
 from nutgraf.run.inputs import as_files
@@ -65,6 +71,55 @@ def test_a_damaged_evaluation_is_written_again(copied: Run, corpus: Corpus) -> N
     path.write_text("{")
     found = evaluate_run(copied, corpus.pairs, CPU, ["mu1-0"])
     assert (found.path, [row.name for row in found.rows]) == (path, [*LEADS, "mu1-0"])
+
+
+def test_an_evaluation_of_an_earlier_version_is_read_and_its_rows_stay(copied: Run, corpus: Corpus) -> None:
+    found = evaluate_run(copied, corpus.pairs, CPU, ["mu1-0"])
+    table = json.loads(found.path.read_text())
+    for row in table["rows"]:
+        del row["bits"], row["unsupported"], row["contradicted"]
+    found.path.write_text(json.dumps(table))
+    (old,) = evaluations(copied.folder)
+    assert {(row.bits, row.unsupported, row.contradicted) for row in old.rows} == {(None, None, None)}
+    again = {row.name: row for row in evaluate_run(copied, corpus.pairs, CPU, ["mu1-2"]).rows}
+    assert again["mu1-0"].unsupported is None
+    assert again["mu1-2"].unsupported is not None
+    assert again["Lead-8"].unsupported == 0  # it only copies
+
+
+def test_two_systems_are_compared_by_their_outputs(copied: Run, corpus: Corpus, tmp_path: Path) -> None:
+    found = compare_systems(copied, corpus.pairs, ("all-2", "Lead-8"), CPU)
+    assert evaluations(copied.folder) == []  # nothing is written
+    whole = {row.name: row for row in evaluate_run(copied, corpus.pairs, CPU).rows}
+    assert found.rl.by.mean == pytest.approx(whole["all-2"].rl.mean - whole["Lead-8"].rl.mean)
+    assert found.pairs == 20
+    # Known outputs are not made again.
+    seen: list[str] = []
+
+    def watch(name: str) -> Report:
+        seen.append(name)
+        return ignore
+
+    assert compare_systems(copied, corpus.pairs, ("all-2", "mu1-2"), CPU, watch=watch).pairs == 20
+    assert seen == []
+    # A summarizer of another run, which is the same here.
+    shutil.copytree(copied.folder, tmp_path / "other")
+    shutil.rmtree(tmp_path / "other" / "evaluation")
+    same = compare_systems(copied, corpus.pairs, ("all-2", f"{tmp_path}/other/all-2"), CPU, limit=5, watch=watch)
+    assert (same.rl.by.mean, same.rl.p, same.pairs) == (0, 1, 5)
+    assert seen == ["all-2", f"{tmp_path}/other/all-2"]
+
+
+def test_what_cannot_be_compared_is_an_error(copied: Run, corpus: Corpus, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="no summarizer mu1-8 that is done"):
+        compare_systems(copied, corpus.pairs, ("all-2", "mu1-8"), CPU)
+    with pytest.raises(RunError, match="nowhere"):
+        compare_systems(copied, corpus.pairs, ("all-2", f"{tmp_path}/nowhere/all-2"), CPU)
+    shutil.copytree(copied.folder, tmp_path / "other")
+    recipe = tmp_path / "other" / "recipe.toml"
+    recipe.write_text(recipe.read_text().replace('digits = "keep"', 'digits = "N"'))
+    with pytest.raises(InputError, match=r"text\.digits is 'N' there"):
+        compare_systems(copied, corpus.pairs, ("all-2", f"{tmp_path}/other/all-2"), CPU)
 
 
 def test_the_best_is_the_best_by_evaluation_or_else_the_last_one(copied: Run, corpus: Corpus) -> None:

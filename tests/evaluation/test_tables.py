@@ -11,7 +11,7 @@ from rich.console import Console
 from nutgraf.demo.newswire import newswire
 from nutgraf.errors import InputError
 from nutgraf.evaluation.scores import bootstrap, compare, copied_share, repeated_share, score
-from nutgraf.evaluation.tables import tables
+from nutgraf.evaluation.tables import WIDTH, ComparisonTable, tables
 from nutgraf.run.evaluations import Row
 
 STORIES = newswire(200, seed=11)
@@ -101,7 +101,7 @@ def rows() -> list[Row]:
         _row("pr-thr-0", 6),
         _row("mu1-0", 10),
         _row("mu1-2", 9),
-        _row("all-2", 12),
+        replace(_row("all-2", 12), bits=1.234, unsupported=1.0, contradicted=0.125),
         _row("all-2 + 10K", 14, aligned=10_000),
     ]
 
@@ -140,7 +140,7 @@ def test_a_table_says_what_its_scores_are_of(rows: list[Row]) -> None:
         assert {line.count("|") for line in markdown.splitlines() if "|" in line} == {len(table.columns) + 1}
 
 
-@pytest.mark.parametrize("width", [80, 140])
+@pytest.mark.parametrize("width", [WIDTH, 140])
 def test_rich_table_cuts_nothing_off(rows: list[Row], width: int) -> None:
     for table in tables(rows):
         out = io.StringIO()
@@ -148,11 +148,30 @@ def test_rich_table_cuts_nothing_off(rows: list[Row], width: int) -> None:
         shown = out.getvalue()
         assert "…" not in shown
         assert "[bold]" not in shown
-        assert "rep." in shown.split("\n")[1]
+        assert {"rep.", "bits", "unsup.", "contr."} <= set(shown.split("\n")[1].split())
         for row in table.rows:
             assert row.name in shown
             assert f"{row.r1.mean:.2f}" in shown
             assert f"({row.r1.low:.1f}–{row.r1.high:.1f})" in shown
+
+
+def test_what_was_not_measured_is_a_dash(rows: list[Row]) -> None:
+    table = tables(rows)[1]
+    cells = {row.name: table.cells(row, str) for row in table.rows}
+    assert cells["all-2"][-3:] == ["1.23", "100.0%", "12.5%"]
+    assert cells["mu1-2"][-3:] == ["–", "–", "–"]
+
+
+def test_a_comparison_shows_differences_intervals_and_p() -> None:
+    table = ComparisonTable(("all-2", "Lead-8"), compare(REFERENCES, _lead(8), REFERENCES, seed=1))
+    assert table.title == "all-2 against Lead-8"
+    by = table.comparison.rl.by
+    assert table.lines[-1] == ["R-L", f"+{by.mean:.2f}", f"+{by.low:.2f} to +{by.high:.2f}", "0.001"]
+    out = io.StringIO()
+    Console(file=out, width=WIDTH).print(table.rich())
+    for shown in (out.getvalue(), table.markdown()):
+        assert all(cell in shown for line in table.lines for cell in line)
+        assert "200 pairs" in shown
 
 
 def test_tables_are_json(rows: list[Row]) -> None:

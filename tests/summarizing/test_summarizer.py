@@ -109,7 +109,7 @@ def test_initializers_say_nothing_that_contradicts_the_text_either() -> None:
 def test_the_search_forbids_words_only_where_output_is_to_be_faithful() -> None:
     model = toy_model(copy=False)
     searched = Searched(model, 0, torch.zeros(len(model.target), dtype=torch.bool))
-    sentences, settings = [np.array([3, 5], np.int32)], recipes.Decoding(min_words=3, max_words=3, faithful=True)
+    sentences, settings = [np.array([15], np.int32)], recipes.Decoding(min_words=3, max_words=3, faithful=True)
     none = np.zeros(0, np.int32)
     free = searched(sentences, settings, 1, ignore, lambda _: none)[0][0]
     bound = searched(sentences, settings, 1, ignore, lambda _: free[:1])[0][0]

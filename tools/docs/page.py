@@ -18,7 +18,14 @@ import nutgraf
 from nutgraf import cli, recipe
 from nutgraf.summarizing import summarizer
 
-_TYPES = {str: "text", Path: "path", int: "number", float: "number", bool: ""}
+_TYPES: dict[Any, str] = {
+    str: "text",
+    Path: "path",
+    int: "number",
+    float: "number",
+    bool: "",
+    tuple[str, str]: "two texts",
+}
 
 HEAD = """# Reference
 
