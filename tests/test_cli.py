@@ -64,12 +64,12 @@ def test_from_raw_text_to_the_tables(corpus: Corpus, tmp_path: Path, capsys: Cap
     assert "…" not in tables  # nothing is cut off where there is no terminal
     compare = ("evaluate", out, "--pairs", corpus.pairs, "--threads", "1", "--compare", "all-2", "Lead-8")
     assert run(*compare) == 0
-    shown = capsys.readouterr().out
-    assert "all-2 against Lead-8" in shown
+    compared = capsys.readouterr().out
+    assert "all-2 against Lead-8" in compared
     assert run(*compare, "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["compared"], found["pairs"]) == (["all-2", "Lead-8"], 20)
-    assert f"{found['rl']['by']['mean']:+.2f}" in shown
+    assert f"{found['rl']['by']['mean']:+.2f}" in compared
     assert run(*compare, "--models", "all-2") == 2
     assert "--compare and --models" in capsys.readouterr().err
 
