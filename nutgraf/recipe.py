@@ -25,7 +25,8 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from nutgraf.errors import RecipeError
 
 SHIPPED = ("paper", "cpu", "quick")
-INITIALIZERS = ("pr-thr", "dbae", "mu1")
+PAPER_INITIALIZERS = ("pr-thr", "dbae", "mu1")
+INITIALIZERS = (*PAPER_INITIALIZERS, "near")
 AUTO = "auto"  # chosen by ROUGE-L on --valid pairs, or, without any, so that outputs are most like real summaries
 
 RENAMED = {  # keys of version 0.1, in whichever section has the new one
@@ -210,6 +211,21 @@ class Mu1(Section):
 
 
 @dataclass(frozen=True, config=CONFIG)
+class Near(Section):
+    """The nearest real summary of a text, and the pairs found in this way (not in the paper)."""
+
+    candidates: Positive = default(32, "summaries per text that are looked at closely")
+    common: Annotated[float, Field(gt=0, le=1)] = default(
+        0.01, "words in more than this share of the summaries are not searched for"
+    )
+    early: AboveZero = default(40.0, "the word at place p of a text counts 1 / (1 + p / early)")
+    name_penalty: Probability = default(0.8, "factor for each name that the summary has and the text lacks")
+    min_score: Probability = default(0.3, "pairs with a lower score are left out")
+    max_uses: Positive = default(2, "texts that one summary may be paired with")
+    repeat: Positive = default(2, "times that a found pair counts among artificial ones, for summarizers")
+
+
+@dataclass(frozen=True, config=CONFIG)
 class Seq2seq(Section):
     """The convolutional model: fairseq's fconv_iwslt_de_en, with an optional copy distribution."""
 
@@ -287,7 +303,7 @@ class Decoding(Section):
 class Plan(Section):
     """Which models are trained."""
 
-    initializers: Chains = default(INITIALIZERS, "the chains: pr-thr, dbae, mu1")
+    initializers: Chains = default(PAPER_INITIALIZERS, "the chains: pr-thr, dbae, mu1, near")
     iterations: Annotated[int, Field(ge=0, multiple_of=2)] = default(6, "the last summarizers are x-<iterations>; even")
     train_all: bool = default(True, "also train all-2, all-4 ... on the pairs of all chains")
     warm_start: bool = default(False, "the chains share their first expander, and later models start from earlier ones")
@@ -303,6 +319,7 @@ class Recipe(Section):
     pr_thr: PrThr = PrThr()
     dbae: Dbae = Dbae()
     mu1: Mu1 = Mu1()
+    near: Near = Near()
     seq2seq: Seq2seq = Seq2seq()
     training: Training = Training()
     generation: Generation = Generation()

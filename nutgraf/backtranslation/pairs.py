@@ -82,6 +82,11 @@ class TrainingSet:
     sources: Corpus
     targets: Corpus
 
+    def joined(self, other: TrainingSet, times: int) -> TrainingSet:
+        """Return these pairs and the others, each of which counts `times` times."""
+        sources, targets = [other.sources] * times, [other.targets] * times
+        return TrainingSet(Corpus.join([self.sources, *sources]), Corpus.join([self.targets, *targets]))
+
 
 def union(parts: Sequence[tuple[Corpus, Corpus]], min_coverage: float = 0.0) -> TrainingSet:
     """Join sets of (artificial sources, real targets), as All does (Section 3.2), without pairs that lack a side.

@@ -20,7 +20,7 @@ from safetensors.numpy import load_file, save_file
 from nutgraf.backtranslation import pairs, thresholds
 from nutgraf.hardware import Hardware
 from nutgraf.learning.loop import Job, save_history
-from nutgraf.models import alignment, dbae, mu1, storage
+from nutgraf.models import alignment, dbae, mu1, near, storage
 from nutgraf.models.generation import Apply, full_stop_of, sampler
 from nutgraf.models.initializers import Initializer, load_initializer
 from nutgraf.models.learn import fit_of, learn
@@ -29,10 +29,11 @@ from nutgraf.progress import Progress, Report, ignore
 from nutgraf.run.folder import Run
 from nutgraf.run.inputs import Source
 from nutgraf.run.keys import eta_is_tuned
-from nutgraf.run.names import ModelName
+from nutgraf.run.names import NEAR, ModelName
 from nutgraf.run.pairs import ARTIFICIAL, share
 from nutgraf.run.plan import (
     ALIGNED,
+    CASING,
     JOINT,
     OF_SUMMARIES,
     OF_TEXTS,
@@ -49,9 +50,10 @@ from nutgraf.text.embeddings import train_embeddings
 from nutgraf.text.lexicon import Vocab
 from nutgraf.text.prepare import Prepared, check_vocabularies, prepare
 from nutgraf.text.reading import read_lines, read_pairs
-from nutgraf.text.tokens import Tokenizer
+from nutgraf.text.tokens import Tokenizer, is_digit
 
 CASED_LINES = 100_000  # of each corpus: enough to know how words are written
+FEW_FOUND = 100  # pairs: too few to learn from
 Vectors = NDArray[np.float32]
 
 
@@ -179,6 +181,7 @@ class Steps:
             "pr-thr": self._pr_thr,
             "dbae": self._dbae,
             "mu1": self._mu1,
+            "near": self._near,
         }
         trainers[task.step.chain](task).save(task.folder)
 
@@ -199,6 +202,16 @@ class Steps:
         model = mu1.train(*corpora, vocab, self.vectors(JOINT, vocab), self.recipe.mu1, task.job)
         return self._with_threshold(model, task.step.chain)
 
+    def _near(self, task: Task) -> Initializer:
+        lexicon, writing = self.prepared.lexicon, casing.Casing.load(self.run.step_folder(CASING) / casing.FILE)
+        numbers = np.array([any(map(is_digit, word)) for word in lexicon.words])
+        names = np.array([writing.is_name(word) for word in lexicon.words]) & ~numbers
+        stored = load_file(self.run.step_folder(JOINT) / "vectors.safetensors")
+        vectors = np.zeros((len(lexicon), stored["vectors"].shape[1]), dtype=np.float32)
+        vectors[stored["ids"]] = stored["vectors"]
+        words = near.Words.of(self.prepared.summaries, vectors, names, numbers)
+        return near.Near(self.prepared.summaries, words, self.recipe.near)
+
     def _with_threshold(self, model: thresholds.T, chain: str) -> thresholds.T:
         """Choose eta where it is "auto": on the validation pairs if there are any, else by the summaries' moments."""
         valid = self.run.inputs.valid
@@ -212,12 +225,31 @@ class Steps:
         """Apply x-i to the real corpus of its inputs: a summarizer to D^F, an expander to D^S."""
         name = task.step.model
         assert name is not None, "pairs are made by a model"
+        if name == ModelName(NEAR):
+            self._found_pairs(task)
+            return
         real = self._share(name.chain, of_texts=not name.expands)
         apply = self._initial(name) if name.initial else self._sampler(name, task.seed)
         pairs.generate(real, apply, self.recipe.generation.chunk, task.work, task.folder, task.report)
 
+    def _found_pairs(self, task: Task) -> None:
+        """Pair texts with their nearest summaries; a text with no near one has an empty summary."""
+        model = near.Near.load(self.run.step_folder(str(task.step.model)))
+        settings, texts = self.recipe.near, self.prepared.texts
+        match = model.match(texts, task.report)
+        chosen = near.choose(match, settings.min_score, settings.max_uses)
+        nothing = np.zeros(0, dtype=np.int32)
+        found = (model.summaries[place] if place != near.NONE else nothing for place in chosen.tolist())
+        Corpus.of(found).save(task.folder, ARTIFICIAL)
+        save_file({"places": chosen}, task.folder / "found.safetensors")
+        count = int((chosen != near.NONE).sum())
+        if count < FEW_FOUND:
+            task.warn(f"near: only {count} pairs found between the two corpora; a lower near.min_score finds more")
+
     def _share(self, chain: str, of_texts: bool) -> Corpus:
         real = self.prepared.texts if of_texts else self.prepared.summaries
+        if chain == NEAR and of_texts:  # all are searched
+            return real
         return share(real, self.recipe.generation.sentences_per_chain, chain)
 
     def _initial(self, name: ModelName) -> Apply:
@@ -245,14 +277,15 @@ class Steps:
             sides = [Corpus.open(folder, "texts"), Corpus.open(folder, "summaries")]
             chosen = np.arange(min(step.aligned_limit or len(sides[0]), len(sides[0])))
             return pairs.TrainingSet(sides[0].take(chosen), sides[1].take(chosen))
-        parts = [
-            (
-                Corpus.open(self.run.step_folder(name), ARTIFICIAL),
-                self._share(ModelName.of_pairs(name).chain, of_texts=step.expands),
-            )
-            for name in step.pairs
-        ]
-        return pairs.union(parts, 0.0 if step.expands else self.recipe.training.min_coverage)
+        makers = [ModelName.of_pairs(name) for name in step.pairs]
+        made = [Corpus.open(self.run.step_folder(name), ARTIFICIAL) for name in step.pairs]
+        reals = [self._share(maker.chain, of_texts=not maker.expands) for maker in makers]
+        if step.expands:
+            return pairs.union(list(zip(made, reals, strict=True)))
+        artificial = [(made[i], reals[i]) for i, maker in enumerate(makers) if maker.expands]
+        found = [(reals[i], made[i]) for i, maker in enumerate(makers) if not maker.expands]
+        learned = pairs.union(artificial, self.recipe.training.min_coverage)
+        return learned.joined(pairs.union(found), self.recipe.near.repeat) if found else learned
 
     def untrained(self, step: Step, seed: str) -> Seq2seq:
         """Return a model to train: a new one, or the one that it starts from."""

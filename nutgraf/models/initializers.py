@@ -1,4 +1,4 @@
-"""The three initializers by their names in the paper (Section 3.1)."""
+"""The initializers by their names: the paper's three (Section 3.1), and `near`."""
 
 from __future__ import annotations
 
@@ -24,5 +24,13 @@ class Initializer(Protocol):
 
 def load_initializer(chain: str, folder: Path) -> Initializer:
     """Read an initializer by the name of its chain."""
-    loaders: dict[str, Callable[[Path], Initializer]] = {"pr-thr": PrThr.load, "dbae": Dbae.load, "mu1": Mu1.load}
+    loaders: dict[str, Callable[[Path], Initializer]] = {
+        "pr-thr": PrThr.load,
+        "dbae": Dbae.load,
+        "mu1": Mu1.load,
+    }
+    if chain == "near":  # its libraries come with nutgraf[train]
+        from nutgraf.models.near import Near
+
+        return Near.load(folder)
     return loaders[chain](folder)

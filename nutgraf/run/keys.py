@@ -13,6 +13,7 @@ from dataclasses import asdict
 
 from nutgraf.recipe import AUTO, Recipe
 from nutgraf.run.inputs import Inputs
+from nutgraf.run.names import NEAR, ModelName
 from nutgraf.run.plan import ALIGNED, JOINT, OF_TEXTS, Kind, Step, learning_rate, training_steps
 
 # To be raised when the code of a kind of step changes what it makes: tests/run/test_versions.py finds out.
@@ -78,10 +79,14 @@ def _of_initializer(step: Step, recipe: Recipe) -> Values:
     if step.chain == "pr-thr":
         own = _values(recipe, "pr_thr", without=("vector_epochs", "vector_words"))
         return own | _vocabularies(recipe, "texts", "summaries")
+    if step.chain == NEAR:
+        return _values(recipe, "near", without=("min_score", "max_uses", "repeat"))
     return _values(recipe, step.chain) | _vocabularies(recipe, "summaries")
 
 
 def _of_pairs(step: Step, recipe: Recipe) -> Values:
+    if step.chain == NEAR and step.iteration == 0:
+        return _values(recipe, "near", "min_score", "max_uses")
     names = ["sentences_per_chain", "chunk"]
     if step.iteration:
         side = "text" if step.expands else "summary"
@@ -97,6 +102,8 @@ def _of_seq2seq(step: Step, recipe: Recipe) -> Values:
     if step.kind is Kind.SUMMARIZER and ALIGNED not in step.needs:
         names.append("min_coverage")
     values = _values(recipe, "training", *names)
+    if step.kind is Kind.SUMMARIZER and any(not ModelName.of_pairs(name).expands for name in step.pairs):
+        values |= _values(recipe, "near", "repeat")
     values["steps"] = training_steps(step, training, step.aligned_limit)
     values["rate"] = learning_rate(step, training)
     if not step.start:  # else the shape is that of the model it starts from

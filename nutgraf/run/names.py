@@ -2,7 +2,9 @@
 
 mu1-0            an initializer: chain and iteration
 mu1-1, mu1-2     its expander and its summarizer; odd iterations expand, even ones summarize
+near-0           the nearest real summary; near-1, near-2 learn from the pairs found by it
 all-2            trained on the pairs of all chains
+mixed-2          the paper's All, where `near` is a chain too: trained on the pairs of all others
 all-2+10000      all-2, fine-tuned on 10,000 aligned pairs
 seq2seq          trained on aligned pairs alone, for comparison
 mu1-1.pairs      the step that applies mu1-1 to a corpus
@@ -17,10 +19,10 @@ from dataclasses import dataclass, replace
 
 from nutgraf.recipe import INITIALIZERS
 
-ALL, SUPERVISED = "all", "seq2seq"
-CHAINS = (*INITIALIZERS, ALL)
+NEAR, MIXED, ALL, SUPERVISED = "near", "mixed", "all", "seq2seq"
+CHAINS = (*INITIALIZERS, MIXED, ALL)
 # In what order chains are trained, and preferred where nothing was evaluated: the best initializer first.
-PREFERRED = ("mu1", "dbae", "pr-thr")
+PREFERRED = ("mu1", "dbae", "pr-thr", NEAR)
 _PATTERN = re.compile(rf"({'|'.join(CHAINS)})-(\d+)(?:\+(\d+))?")
 _PAIRS = ".pairs"
 _LEAD = re.compile(r"Lead-(\d+)")
@@ -117,11 +119,15 @@ def summarizers(names: Iterable[str]) -> list[str]:
     return [str(name) for name in sorted(found, key=lambda name: name.rank)]
 
 
+def _preference(chain: str) -> int:
+    return 1 if chain == MIXED else -PREFERRED.index(chain)
+
+
 def latest(names: Iterable[str]) -> str | None:
-    """Return the summarizer that should be best: the last all-N, else the last of mu1, dbae, pr-thr."""
+    """Return the summarizer that should be best: the last all-N, else the last of the others."""
     found = [name for name in map(ModelName.find, names) if name and not name.expands and name.unsupervised]
     together = [name for name in found if name.chain == ALL]
     if together:
         return str(max(together, key=lambda name: name.iteration))
-    chosen = max(found, key=lambda name: (name.iteration, -PREFERRED.index(name.chain)), default=None)
+    chosen = max(found, key=lambda name: (name.iteration, _preference(name.chain)), default=None)
     return str(chosen) if chosen else None

@@ -14,7 +14,7 @@ COMMON = 20  # sentences that all chains are given
 def share(real: Corpus, limit: int, chain: str) -> Corpus:
     """Return the part of D_B that a chain works on: `limit` sentences (0: all), others for each chain.
 
-    So the three chains together see three times as many. The first few are everyone's, to be compared side by side.
+    So several chains together see as many times more. The first few are everyone's, to be compared side by side.
     """
     if not 0 < limit < len(real):
         return real

@@ -4,6 +4,10 @@ A chain x (pr-thr, dbae, mu1) goes x-0 (initializer), x-0.pairs, x-1 (expander),
 all-2, all-4 ... are trained from the pairs of all chains together and are leaves. Beside them stand `seq2seq`, trained
 on aligned pairs for comparison, and rows such as `all-2+10000`, the last summarizer fine-tuned on 10,000 of them.
 
+The chain `near` (not in the paper) starts from pairs that the two corpora hold: near-0.pairs has two real sides. Its
+summarizers, and all-2, all-4 ..., learn from the found pairs and from artificial ones together. Where it is one of
+several chains, mixed-2, mixed-4 ... are the paper's All, without it.
+
 With `plan.warm_start` (not in the paper) fewer models start from random weights: one expander, all-1, is trained on the
 pairs of all initializers, and each x-1 starts from it; x-3 starts from x-1, x-4 from x-2, all-2 from the first chain's
 x-2.
@@ -19,7 +23,7 @@ from enum import StrEnum
 
 from nutgraf import recipe
 from nutgraf.errors import RecipeError, RunError
-from nutgraf.run.names import ALL, PREFERRED, SUPERVISED, ModelName, is_pairs, latest
+from nutgraf.run.names import ALL, MIXED, NEAR, PREFERRED, SUPERVISED, ModelName, is_pairs, latest
 
 ALIGNED = "aligned"
 TEXT = "text"
@@ -73,35 +77,51 @@ class Step:
 
     @property
     def pairs(self) -> tuple[str, ...]:
-        """The artificial pairs that the step's model is trained on."""
+        """The artificial or found pairs that the step's model is trained on."""
         return tuple(filter(is_pairs, self.needs))
 
 
 def make_plan(settings: recipe.Plan, aligned: bool = False, aligned_limits: Sequence[int] = ()) -> tuple[Step, ...]:
     """Return all steps, each after what it needs, so that one whole chain is usable early."""
     chains = [name for name in PREFERRED if name in settings.initializers]
-    several, warm = len(chains) > 1, settings.warm_start
+    of_paper, warm = [name for name in chains if name != NEAR], settings.warm_start
     steps = [Step(TEXT, Kind.TEXT), Step(CASING, Kind.CASING), Step(JOINT, Kind.EMBEDDINGS, (TEXT,))]
     for chain in chains if settings.iterations == 0 else ():
         steps += _initializer(chain)
     for iteration in range(2, settings.iterations + 1, 2):
-        common = ModelName(ALL, 1) if warm and several and iteration == 2 else None
+        common = ModelName(ALL, 1) if warm and len(of_paper) > 1 and iteration == 2 else None
         for chain in chains:
             steps += _initializer(chain) if iteration == 2 else []
             steps += [_pairs(ModelName(chain, iteration - 2)), *(() if common else _loop(chain, iteration, warm))]
         if common:
-            steps.append(_trained(common, [ModelName(chain) for chain in chains]))
+            steps.append(_trained(common, [ModelName(chain) for chain in of_paper]))
             for chain in chains:
                 steps += _loop(chain, iteration, warm, common)
-        if settings.train_all and several:
-            makers = [ModelName(chain, iteration - 1) for chain in settings.initializers]
-            start = ModelName(chains[0], 2) if iteration == 2 else ModelName(ALL, iteration - 2)
-            steps.append(_trained(ModelName(ALL, iteration), makers, start if warm else None))
+        if settings.train_all and len(chains) > 1:
+            steps += _together(settings, iteration)
     return (*steps, *(_supervised(steps, aligned_limits) if aligned else ()))
+
+
+def _together(settings: recipe.Plan, iteration: int) -> list[Step]:
+    """Return All of an iteration, and, where `near` is one of the chains, the paper's All without it."""
+    makers = [ModelName(chain, iteration - 1) for chain in settings.initializers]
+    of_paper = [maker for maker in makers if maker.chain != NEAR]
+    found = [ModelName(NEAR, iteration - 2)] if len(of_paper) < len(makers) else []
+    steps = []
+    if found:
+        steps.append(_trained(ModelName(ALL, iteration), [*makers, *found]))
+    if len(of_paper) > 1:
+        name = ModelName(MIXED if found else ALL, iteration)
+        first = next(chain for chain in PREFERRED if chain in settings.initializers)
+        start = ModelName(first, 2) if iteration == 2 else name.at(iteration - 2)
+        steps.append(_trained(name, of_paper, start if settings.warm_start else None))
+    return steps
 
 
 def _initializer(chain: str) -> list[Step]:
     name = ModelName(chain)
+    if chain == NEAR:
+        return [Step(str(name), Kind.INITIALIZER, (TEXT, CASING, JOINT), name)]
     if chain == "pr-thr":
         apart = [Step(part, Kind.EMBEDDINGS, (TEXT,)) for part in (OF_TEXTS, OF_SUMMARIES)]
         return [*apart, Step(str(name), Kind.INITIALIZER, (TEXT, OF_TEXTS, OF_SUMMARIES), name)]
@@ -123,10 +143,11 @@ def _loop(chain: str, iteration: int, warm: bool, common: ModelName | None = Non
     """Return one loop of back-translation: x-(i-2).pairs -> x-(i-1) -> its pairs -> x-i."""
     last, expander, summarizer = (ModelName(chain, i) for i in (iteration - 2, iteration - 1, iteration))
     resumes = warm and iteration > 2
+    found = [last] if chain == NEAR else []
     return [
         _trained(expander, [last], expander.at(iteration - 3) if resumes else common),
         _pairs(expander),
-        _trained(summarizer, [expander], last if resumes else None),
+        _trained(summarizer, [expander, *found], last if resumes else None),
     ]
 
 
@@ -150,7 +171,7 @@ def training_steps(step: Step, settings: recipe.Training, examples: int) -> int:
     """Return how many steps a seq2seq model is trained for; few aligned pairs are not repeated too often."""
     if step.aligned_limit:
         return min(settings.summarizer_steps, FINE_TUNING_EPOCHS * examples // settings.batch + 1)
-    if step.kind is Kind.SUMMARIZER and step.chain in (ALL, SUPERVISED):
+    if step.kind is Kind.SUMMARIZER and step.chain in (ALL, MIXED, SUPERVISED):
         return settings.all_steps
     if step.start:
         return settings.finetune_steps

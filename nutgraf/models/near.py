@@ -1,0 +1,193 @@
+"""near: the nearest real summary of a text, and the pairs that two piles hold unknowingly (not in the paper).
+
+Two large piles on the same subjects hold real pairs: another report of the same event, or of one just like it. A text
+and a summary are near when the words that they share are rare and come early in the text, and when the text covers what
+the summary says, be it in other words:
+
+    near(x, s) = cos(x, s) * coverage(x, s) * penalty ** (names that s has and x lacks); 0 if x lacks a number of s
+
+cos is the cosine of tf-idf vectors, where the word at place p of a text weighs 1 / (1 + p / `early`). coverage is the
+share of the summary's idf that the text covers: fully by the same word, by (c - 0.3) / 0.7 where the nearest word of
+the text has cosine c to it ("acquires" is near "buys").
+
+The search is a sparse matrix product that keeps the best few per text; words in more than `common` of the summaries do
+not take part in it, but count in near(x, s).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors.numpy import load_file, save_file
+from scipy.sparse import csr_matrix
+from sparse_dot_topn import sp_matmul_topn
+from torch import Tensor
+
+from nutgraf import recipe
+from nutgraf.learning.batches import gather_batch
+from nutgraf.progress import Progress, Report, ignore
+from nutgraf.text.corpus import Corpus
+from nutgraf.text.lexicon import SPECIALS, UNK, Ids
+
+NONE = -1  # the place of no summary
+BATCH = 64  # texts whose candidates are scored at once
+BLOCK = 2_048  # texts searched for at once
+NOT_COMMON = 1_000  # summaries: words in so few are searched for in any case
+LEAST_SIMILAR = 0.3  # words with a lower cosine have nothing to do with each other
+
+Places = NDArray[np.int64]
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Words:
+    """What is known of each word of the lexicon."""
+
+    idf: Vectors  # (words,): log(summaries / summaries with the word)
+    vectors: Vectors  # (words, width), of length 1, or 0 where a word has none
+    names: NDArray[np.bool_]
+    numbers: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, summaries: Corpus, vectors: Vectors, names: NDArray[np.bool_], numbers: NDArray[np.bool_]) -> Words:
+        """Count the words of the summaries; `vectors` may have any length."""
+        counts = summaries.sentence_counts(len(names))
+        idf = np.log(max(1, len(summaries)) / np.maximum(1, counts))
+        idf[: len(SPECIALS)] = 0.0
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return cls(idf.astype(np.float32), vectors / np.maximum(lengths, 1e-6), names, numbers)
+
+
+@dataclass(frozen=True)
+class Match:
+    """The candidates of texts, best first: places among the summaries, with NONE at the end, and their scores."""
+
+    places: Places  # (texts, candidates)
+    scores: Vectors  # (texts, candidates)
+
+
+class Near:
+    """A summarizer that answers with the nearest real summary."""
+
+    def __init__(self, summaries: Corpus, words: Words, settings: recipe.Near):
+        self.summaries, self.words, self.settings = summaries, words, settings
+        self._idf, self._vectors = torch.from_numpy(words.idf), torch.from_numpy(words.vectors)
+        self._names, self._numbers = torch.from_numpy(words.names), torch.from_numpy(words.numbers)
+
+    def __call__(self, sentences: Sequence[Ids]) -> list[Ids]:
+        """Summarize sentences; one that shares no word with any summary gets an empty one."""
+        best = self.match(Corpus.of(sentences)).places[:, 0].tolist()
+        return [self.summaries[place] if place != NONE else np.zeros(0, dtype=np.int32) for place in best]
+
+    def match(self, texts: Corpus, report: Report = ignore) -> Match:
+        """Return the nearest summaries of texts with their scores; summaries that score 0 are none."""
+        found = []
+        for start in range(0, len(texts), BLOCK):
+            block = texts.take(np.arange(start, min(start + BLOCK, len(texts))))
+            candidates = self._search(block)
+            for place in range(0, len(block), BATCH):
+                part = np.arange(place, min(place + BATCH, len(block)))
+                found.append(self.rank(block.take(part), candidates[part]))
+            report(Progress(start + len(block), len(texts), "texts"))
+        empty = np.zeros((0, self.settings.candidates))
+        places = np.concatenate([empty.astype(np.int64), *(match.places for match in found)])
+        return Match(places, np.concatenate([empty.astype(np.float32), *(match.scores for match in found)]))
+
+    def rank(self, texts: Corpus, candidates: Places) -> Match:
+        """Return candidates (texts, candidates), NONE where there are fewer, in the order of their scores."""
+        scores = self.score(texts, candidates)
+        order = np.argsort(-scores, axis=1, kind="stable")
+        scores = np.take_along_axis(scores, order, 1)
+        return Match(np.where(scores > 0, np.take_along_axis(candidates, order, 1), NONE), scores)
+
+    def score(self, texts: Corpus, candidates: Places) -> Vectors:
+        """Return near(x, s) of each text and each of its candidates (texts, candidates)."""
+        x = self._known(gather_batch(texts, np.arange(len(texts))))  # (texts, words)
+        s = gather_batch(self.summaries, np.maximum(candidates, 0).ravel())
+        shape = (*candidates.shape, s.shape[1])
+        s = s.view(len(texts), -1)  # (texts, candidates * words)
+        of_x, of_s = self._idf[x] * _is_first(x), self._idf[s] * _is_first(s.view(-1, shape[2])).view(s.shape)
+        early = of_x / (1 + torch.arange(x.shape[1]) / self.settings.early)
+        same = (s[:, :, None] == x[:, None]) & (of_x > 0)[:, None]
+        stands = same.any(2)
+        lengths = of_s.view(shape).square().sum(2).sqrt() * early.square().sum(1, keepdim=True).sqrt()
+        cosine = (of_s * (same * early[:, None]).sum(2)).view(shape).sum(2) / lengths.clamp(min=1e-6)
+        similar = torch.bmm(self._vectors[s], self._vectors[x].transpose(1, 2)).amax(2)
+        covered = torch.where(stands, 1.0, ((similar - LEAST_SIMILAR) / (1 - LEAST_SIMILAR)).clamp(min=0))
+        coverage = (of_s * covered).view(shape).sum(2) / of_s.view(shape).sum(2).clamp(min=1e-6)
+        lacking = ~stands & (of_s > 0)
+        names, numbers = ((lacking & facts[s]).view(shape).sum(2) for facts in (self._names, self._numbers))
+        scores = cosine * coverage * self.settings.name_penalty**names * (numbers == 0)
+        return np.where(candidates == NONE, 0, scores.numpy()).astype(np.float32)
+
+    def _known(self, words: Tensor) -> Tensor:
+        """Put UNK in the place of words past the lexicon's end."""
+        return torch.where(words < len(self._idf), words, UNK)
+
+    def _search(self, texts: Corpus) -> Places:
+        """Return the summaries whose shared rare words weigh most (texts, candidates), NONE where there are fewer."""
+        candidates = self.settings.candidates
+        wanted = self._matrix(texts, self.settings.early)
+        product = sp_matmul_topn(wanted, self._index, candidates, n_threads=torch.get_num_threads(), sort=True)
+        places = np.full((len(texts), candidates), NONE, dtype=np.int64)
+        inside = np.arange(candidates) < np.diff(product.indptr)[:, None]
+        places[inside] = product.indices
+        return places
+
+    @cached_property
+    def _index(self) -> csr_matrix:
+        """The summaries of each word, with its weight there (words, summaries)."""
+        return self._matrix(self.summaries).T.tocsr()
+
+    def _matrix(self, corpus: Corpus, early: float = np.inf) -> csr_matrix:
+        """Return the tf-idf vectors of sentences, of length 1, without words that are too common to search for."""
+        rows = np.repeat(np.arange(len(corpus)), corpus.lengths)
+        places = np.arange(len(corpus.tokens)) - np.repeat(corpus.offsets[:-1], corpus.lengths)
+        words = np.where(corpus.tokens < len(self.words.idf), corpus.tokens, UNK)
+        _, first = np.unique(rows * len(self.words.idf) + words, return_index=True)
+        rows, words, places = rows[first], words[first], places[first]
+        weights = self.words.idf[words] / (1 + places / early)
+        lengths = np.sqrt(np.bincount(rows, weights**2, minlength=len(corpus)))
+        count = max(1, len(self.summaries))
+        rare = self.words.idf[words] >= np.log(count / max(self.settings.common * count, NOT_COMMON))
+        values = (weights / np.maximum(lengths[rows], 1e-6)).astype(np.float32)[rare]
+        return csr_matrix((values, (rows[rare], words[rare])), shape=(len(corpus), len(self.words.idf)))
+
+    def save(self, folder: Path) -> None:
+        """Write the summaries and what is known of their words."""
+        self.summaries.save(folder, "summaries")
+        save_file(asdict(self.words), folder / "near.safetensors")
+        (folder / "near.json").write_text(json.dumps(asdict(self.settings), indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> Near:
+        """Read what `save` wrote."""
+        settings = recipe.Near(**json.loads((folder / "near.json").read_text(encoding="utf-8")))
+        return cls(Corpus.open(folder, "summaries"), Words(**load_file(folder / "near.safetensors")), settings)
+
+
+def _is_first(sentences: Tensor) -> Tensor:
+    """Return where a word stands for the first time in its sentence (sentences, words); a second one adds nothing."""
+    return ~(sentences[:, :, None] == sentences[:, None]).tril(-1).any(2)
+
+
+def choose(match: Match, min_score: float, max_uses: int) -> Places:
+    """Return one summary per text, NONE where no good one is left: the best pairs first, a summary `max_uses` times."""
+    texts, ranks = np.nonzero(match.scores >= max(min_score, 1e-6))
+    scores, places = match.scores[texts, ranks], match.places[texts, ranks]
+    chosen = np.full(len(match.places), NONE, dtype=np.int64)
+    uses: Counter[int] = Counter()
+    for pair in np.argsort(-scores, kind="stable").tolist():
+        text, place = int(texts[pair]), int(places[pair])
+        if chosen[text] == NONE and uses[place] < max_uses:
+            chosen[text] = place
+            uses[place] += 1
+    return chosen
