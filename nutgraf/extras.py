@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from nutgraf.errors import MissingExtraError
 
 MODULES = {
-    "train": ("gensim", "ot", "rouge_score", "jinja2", "markupsafe"),
+    "train": ("gensim", "ot", "rouge_score", "scipy", "sparse_dot_topn", "jinja2", "markupsafe"),
     "serve": ("fastapi", "starlette", "uvicorn", "jinja2", "prometheus_client"),
 }
 _TITLES = {"train": "training", "serve": "server"}

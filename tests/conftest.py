@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from nutgraf.run.folder import Run
-from tests.tiny import Corpus, train_tiny, write_corpus
+from tests.tiny import Corpus, add_near, train_tiny, write_corpus
 
 torch.set_num_threads(1)
 
@@ -30,6 +30,12 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 @pytest.fixture(scope="session")
 def finished(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Run:
     return train_tiny(corpus, tmp_path_factory.mktemp("finished") / "run")
+
+
+@pytest.fixture(scope="session")
+def with_near(corpus: Corpus, finished: Run, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The finished run with a fourth chain, near."""
+    return add_near(corpus, finished, tmp_path_factory.mktemp("near") / "run")
 
 
 @pytest.fixture

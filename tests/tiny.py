@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +48,8 @@ eta = "auto"
 width = 16
 steps = 12
 batch = 32
+[near]
+min_score = 0.1
 [seq2seq]
 copy = true
 width = 16
@@ -78,6 +81,8 @@ max_words = 10
 iterations = 2
 warm_start = true
 """
+
+WITH_NEAR = 'plan.initializers=["pr-thr", "dbae", "mu1", "near"]'
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,13 @@ def train_tiny(
 ) -> Run:
     """Train the tiny recipe, or what settings make of it."""
     return run_training(request(corpus, out, *settings), listener, warn)
+
+
+def add_near(corpus: Corpus, finished: Run, out: Path) -> Run:
+    """Copy a finished run and add the chain `near`: all but All stay as they are."""
+    shutil.copytree(finished.folder, out)
+    shutil.rmtree(out / "steps" / "all-2")
+    return train_tiny(corpus, out, WITH_NEAR)
 
 
 def ended(events: list[Event]) -> dict[str, str]:

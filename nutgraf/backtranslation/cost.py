@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from nutgraf.models.arithmetic import forward
 from nutgraf.recipe import Recipe
 from nutgraf.run.inputs import Inputs
+from nutgraf.run.names import FOUND, NEAR
 from nutgraf.run.plan import JOINT, Kind, Step, training_steps
 
 # Measured with one thread, all of them.
@@ -20,11 +21,13 @@ TRAINING_FLOPS = 35e9
 GENERATION_FLOPS = 30e9
 TOKENISED_WORDS = 300e3  # a second
 CASED_WORDS = 4e6  # are looked at
+COUNTED_WORDS = 5e6  # a second
 EMBEDDED_WORDS = 90e3  # a second, for width 128, 5 negative words, one epoch
 LOADING = 3.0  # seconds: to start, read, write and check
 THRESHOLDS = 40.0  # seconds: to try values of eta and N
 _ONE_THREAD = (Kind.TEXT, Kind.CASING, Kind.ALIGNED, Kind.EMBEDDINGS)
 SINKHORN = 3.0e-9  # seconds for each pair of words matched, a step
+SEARCHED = 1.8e-9  # seconds for each text and summary that may be a pair
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,8 @@ def _initializer(chain: str, recipe: Recipe, sizes: Sizes) -> float:
             settings.iterations // 4**epoch * (settings.batch * 2**epoch) ** 2 * 4 for epoch in range(settings.epochs)
         )
         return 2 * work * SINKHORN + THRESHOLDS
+    if chain == NEAR:
+        return sizes.summaries * sizes.summary_words / COUNTED_WORDS
     if chain == "dbae":
         settings_d = recipe.dbae
         output = settings_d.shortlist or recipe.text.summaries_vocabulary
@@ -103,6 +108,8 @@ def _initializer(chain: str, recipe: Recipe, sizes: Sizes) -> float:
 
 def _pairs(step: Step, recipe: Recipe, sizes: Sizes) -> float:
     """Return the cost of applying a model to one corpus."""
+    if step.model == FOUND:
+        return sizes.texts * sizes.summaries * SEARCHED
     limit = recipe.generation.sentences_per_chain or 10**12
     if step.expands:
         words = min(recipe.generation.max_text_words, sizes.text_words)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 from nutgraf.backtranslation import pairs, thresholds
+from nutgraf.errors import RecipeError
 from nutgraf.hardware import Hardware
 from nutgraf.learning.loop import Job, save_history
 from nutgraf.models import alignment, dbae, mu1, near, storage
@@ -29,8 +30,8 @@ from nutgraf.progress import Progress, Report, ignore
 from nutgraf.run.folder import Run
 from nutgraf.run.inputs import Source
 from nutgraf.run.keys import eta_is_tuned
-from nutgraf.run.names import NEAR, ModelName
-from nutgraf.run.pairs import ARTIFICIAL, share
+from nutgraf.run.names import FOUND, ModelName
+from nutgraf.run.pairs import ARTIFICIAL, FOUND_FILE, real_side
 from nutgraf.run.plan import (
     ALIGNED,
     CASING,
@@ -225,10 +226,10 @@ class Steps:
         """Apply x-i to the real corpus of its inputs: a summarizer to D^F, an expander to D^S."""
         name = task.step.model
         assert name is not None, "pairs are made by a model"
-        if name == ModelName(NEAR):
+        if name == FOUND:
             self._found_pairs(task)
             return
-        real = self._share(name.chain, of_texts=not name.expands)
+        real = self._real_side(name)
         apply = self._initial(name) if name.initial else self._sampler(name, task.seed)
         pairs.generate(real, apply, self.recipe.generation.chunk, task.work, task.folder, task.report)
 
@@ -241,16 +242,15 @@ class Steps:
         nothing = np.zeros(0, dtype=np.int32)
         found = (model.summaries[place] if place != near.NONE else nothing for place in chosen.tolist())
         Corpus.of(found).save(task.folder, ARTIFICIAL)
-        save_file({"places": chosen}, task.folder / "found.safetensors")
+        scores = np.where((match.places == chosen[:, None]) & (chosen != near.NONE)[:, None], match.scores, 0)
+        save_file({"places": chosen, "scores": scores.sum(1)}, task.folder / FOUND_FILE)
         count = int((chosen != near.NONE).sum())
         if count < FEW_FOUND:
-            task.warn(f"near: only {count} pairs found between the two corpora; a lower near.min_score finds more")
+            task.warn(f"near: {count} pairs found between the two corpora; a lower near.min_score finds more")
 
-    def _share(self, chain: str, of_texts: bool) -> Corpus:
-        real = self.prepared.texts if of_texts else self.prepared.summaries
-        if chain == NEAR and of_texts:  # all are searched
-            return real
-        return share(real, self.recipe.generation.sentences_per_chain, chain)
+    def _real_side(self, maker: ModelName) -> Corpus:
+        limit = self.recipe.generation.sentences_per_chain
+        return real_side(self.prepared.texts, self.prepared.summaries, limit, maker)
 
     def _initial(self, name: ModelName) -> Apply:
         model = load_initializer(name.chain, self.run.step_folder(str(name)))
@@ -266,12 +266,27 @@ class Steps:
         model = self.untrained(task.step, task.seed).to(self.hardware.device)
         steps = training_steps(task.step, settings, len(data.sources))
         fitting = fit_of(settings, steps, learning_rate(task.step, settings))
-        history = learn(model, data.sources, data.targets, settings, fitting, task.job)
+        too_few = self._has_too_few(task, len(data.sources))
+        history = [] if too_few else learn(model, data.sources, data.targets, settings, fitting, task.job)
         storage.save(model, task.folder)
         save_history(history, task.folder)
 
+    def _has_too_few(self, task: Task, count: int) -> bool:
+        """Whether the expander of found pairs stays as it starts: less than a batch would only be learned by heart."""
+        if task.step.pairs != (FOUND.pairs,) or count >= self.recipe.training.batch:
+            return False
+        if task.step.start:
+            task.warn(f"{task.step.name}: {count} found pairs are too few to learn from, so it equals {task.step.start}")
+            return True
+        if count < 2:
+            raise RecipeError(
+                f"{task.step.name}: {count} pairs found between the two corpora, nothing to learn from. Leave near out of"
+                f" plan.initializers, or train into another folder with near.min_score below {self.recipe.near.min_score}"
+            )
+        return False
+
     def training_set(self, step: Step) -> pairs.TrainingSet:
-        """Return what a seq2seq model learns from: artificial inputs with real outputs, or aligned pairs."""
+        """Return what a seq2seq model learns from: artificial inputs with real outputs, found pairs, or aligned ones."""
         if ALIGNED in step.needs:
             folder = self.run.step_folder(ALIGNED)
             sides = [Corpus.open(folder, "texts"), Corpus.open(folder, "summaries")]
@@ -279,7 +294,7 @@ class Steps:
             return pairs.TrainingSet(sides[0].take(chosen), sides[1].take(chosen))
         makers = [ModelName.of_pairs(name) for name in step.pairs]
         made = [Corpus.open(self.run.step_folder(name), ARTIFICIAL) for name in step.pairs]
-        reals = [self._share(maker.chain, of_texts=not maker.expands) for maker in makers]
+        reals = [self._real_side(maker) for maker in makers]
         if step.expands:
             return pairs.union(list(zip(made, reals, strict=True)))
         artificial = [(made[i], reals[i]) for i, maker in enumerate(makers) if maker.expands]

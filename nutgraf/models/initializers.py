@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from nutgraf.extras import need_extra
 from nutgraf.models.dbae import Dbae
 from nutgraf.models.mu1 import Mu1
 from nutgraf.models.pr_thr import PrThr
@@ -29,7 +30,8 @@ def load_initializer(chain: str, folder: Path) -> Initializer:
         "dbae": Dbae.load,
         "mu1": Mu1.load,
     }
-    if chain == "near":  # its libraries come with nutgraf[train]
+    if chain == "near":
+        need_extra("train", "near-0")
         from nutgraf.models.near import Near
 
         return Near.load(folder)

@@ -20,7 +20,7 @@ from nutgraf.run.evaluations import Evaluation
 from nutgraf.run.folder import Run
 from nutgraf.run.manifest import Manifest
 from nutgraf.run.names import ModelName
-from nutgraf.run.pairs import ARTIFICIAL, share
+from nutgraf.run.pairs import ARTIFICIAL, FOUND_FILE, real_side
 from nutgraf.run.plan import TEXT, Kind, Step
 from nutgraf.summarizing.codec import Codec
 from nutgraf.summarizing.language import casing_of
@@ -120,8 +120,9 @@ class Facts:
 
     def real(self, step: Step) -> Corpus:
         """Return what a step of pairs was made from, sentence by sentence."""
-        corpus = self.prepared.summaries if step.expands else self.prepared.texts
-        return share(corpus, self.run.recipe.generation.sentences_per_chain, step.chain)
+        assert step.model is not None, "pairs are made by a model"
+        limit = self.run.recipe.generation.sentences_per_chain
+        return real_side(self.prepared.texts, self.prepared.summaries, limit, step.model)
 
     def sample(self, step: Step) -> Pairs:
         """Return some of the pairs of a step."""

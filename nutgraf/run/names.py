@@ -7,7 +7,7 @@ all-2            trained on the pairs of all chains
 mixed-2          the paper's All, where `near` is a chain too: trained on the pairs of all others
 all-2+10000      all-2, fine-tuned on 10,000 aligned pairs
 seq2seq          trained on aligned pairs alone, for comparison
-mu1-1.pairs      the step that applies mu1-1 to a corpus
+mu1-1.pairs      the step that applies mu1-1 to a corpus; near-0.pairs finds pairs of two real sentences
 Lead-8           the baseline: the first 8 words of a text
 """
 
@@ -102,8 +102,11 @@ class ModelName:
         return replace(self, iteration=iteration)
 
 
+FOUND = ModelName(NEAR)  # its pairs are found, not artificial
+
+
 def is_pairs(step: str) -> bool:
-    """Whether a step makes artificial pairs."""
+    """Whether a step makes pairs."""
     return step.endswith(_PAIRS)
 
 

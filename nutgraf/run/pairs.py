@@ -1,13 +1,15 @@
-"""Artificial pairs as a run keeps them: the artificial side alone, sentence by sentence of a chain's real corpus."""
+"""Pairs as a run keeps them: the artificial or found side alone, sentence by sentence of a chain's real corpus."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from nutgraf.recipe import INITIALIZERS
+from nutgraf.run.names import FOUND, ModelName
 from nutgraf.text.corpus import Corpus
 
 ARTIFICIAL = "artificial"  # the name of the corpus in the folder of a step
+FOUND_FILE = "found.safetensors"  # of found pairs: the place of each text's summary, -1 without one, and their scores
 COMMON = 20  # sentences that all chains are given
 
 
@@ -20,3 +22,10 @@ def share(real: Corpus, limit: int, chain: str) -> Corpus:
         return real
     own = np.arange(limit - min(limit, COMMON)) + INITIALIZERS.index(chain) * limit
     return real.take(np.concatenate([np.arange(min(limit, COMMON)), COMMON + own % (len(real) - COMMON)]))
+
+
+def real_side(texts: Corpus, summaries: Corpus, limit: int, maker: ModelName) -> Corpus:
+    """Return what a model's pairs are made from, sentence by sentence: its chain's share, or, to find pairs, all."""
+    if maker == FOUND:
+        return texts
+    return share(summaries if maker.expands else texts, limit, maker.chain)

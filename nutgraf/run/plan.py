@@ -6,11 +6,11 @@ on aligned pairs for comparison, and rows such as `all-2+10000`, the last summar
 
 The chain `near` (not in the paper) starts from pairs that the two corpora hold: near-0.pairs has two real sides. Its
 summarizers, and all-2, all-4 ..., learn from the found pairs and from artificial ones together. Where it is one of
-several chains, mixed-2, mixed-4 ... are the paper's All, without it.
+several chains, mixed-2, mixed-4 ... are the paper's All, without it: of two other chains or more.
 
 With `plan.warm_start` (not in the paper) fewer models start from random weights: one expander, all-1, is trained on the
-pairs of all initializers, and each x-1 starts from it; x-3 starts from x-1, x-4 from x-2, all-2 from the first chain's
-x-2.
+artificial pairs of all initializers, and each x-1 starts from it; x-3 starts from x-1, x-4 from x-2, all-2 from the
+first chain's x-2. Where `near` is a chain, that is mixed-2; all-2 starts from random weights.
 
 This module names steps and what each needs; it runs nothing and reads nothing.
 """
@@ -23,7 +23,7 @@ from enum import StrEnum
 
 from nutgraf import recipe
 from nutgraf.errors import RecipeError, RunError
-from nutgraf.run.names import ALL, MIXED, NEAR, PREFERRED, SUPERVISED, ModelName, is_pairs, latest
+from nutgraf.run.names import ALL, FOUND, MIXED, NEAR, PREFERRED, SUPERVISED, ModelName, is_pairs, latest
 
 ALIGNED = "aligned"
 TEXT = "text"
@@ -40,7 +40,7 @@ class Kind(StrEnum):
     EMBEDDINGS = "embeddings"
     ALIGNED = "aligned"  # aligned pairs as word ids: for the supervised rows only
     INITIALIZER = "initializer"
-    PAIRS = "pairs"  # the artificial side of a training set
+    PAIRS = "pairs"  # the artificial, or found, side of a training set
     EXPANDER = "expander"
     SUMMARIZER = "summarizer"
 
@@ -57,7 +57,7 @@ class Step:
 
     @property
     def chain(self) -> str:
-        """pr-thr, dbae, mu1, all or seq2seq; empty for what comes before the models."""
+        """pr-thr, dbae, mu1, near, mixed, all or seq2seq; empty for what comes before the models."""
         return self.model.chain if self.model else ""
 
     @property
@@ -106,7 +106,7 @@ def _together(settings: recipe.Plan, iteration: int) -> list[Step]:
     """Return All of an iteration, and, where `near` is one of the chains, the paper's All without it."""
     makers = [ModelName(chain, iteration - 1) for chain in settings.initializers]
     of_paper = [maker for maker in makers if maker.chain != NEAR]
-    found = [ModelName(NEAR, iteration - 2)] if len(of_paper) < len(makers) else []
+    found = [FOUND] if len(of_paper) < len(makers) else []
     steps = []
     if found:
         steps.append(_trained(ModelName(ALL, iteration), [*makers, *found]))
@@ -143,7 +143,7 @@ def _loop(chain: str, iteration: int, warm: bool, common: ModelName | None = Non
     """Return one loop of back-translation: x-(i-2).pairs -> x-(i-1) -> its pairs -> x-i."""
     last, expander, summarizer = (ModelName(chain, i) for i in (iteration - 2, iteration - 1, iteration))
     resumes = warm and iteration > 2
-    found = [last] if chain == NEAR else []
+    found = [FOUND] if chain == NEAR else []
     return [
         _trained(expander, [last], expander.at(iteration - 3) if resumes else common),
         _pairs(expander),

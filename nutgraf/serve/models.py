@@ -18,7 +18,9 @@ _CHAINS = {
     "pr-thr": "Pr-Thr: replaces each word by the nearest word of summaries",
     "dbae": "DBAE: writes a sentence from the bag of words",
     "mu1": "mu:1: keeps the words that a summary would have",
-    "all": "All: learned from the three others together",
+    "near": "near: finds the nearest real summary",
+    "mixed": "Mixed: learned from the paper's chains together, without near",
+    "all": "All: learned from all the other chains together",
 }
 
 

@@ -30,3 +30,13 @@ def test_costs_grow_with_what_is_asked() -> None:
     assert sum(estimate(steps, cpu, SIZES, threads=1).values()) > sum(costs.values())
     # The recipe says an hour or so on two cores.
     assert 0.3 * 3600 < sum(costs.values()) < 4 * 3600
+
+
+def test_pairs_are_found_in_about_the_time_measured() -> None:
+    settings = recipe.override(recipe.load("quick"), ['plan.initializers=["near"]'])
+    steps = make_plan(settings.plan)
+    costs = estimate(steps, settings, Sizes(85_000, 1_000_000, 30, 9), threads=2)
+    assert 60 < costs["near-0.pairs"] < 100  # 75 s were measured
+    assert costs["near-0"] < 10
+    half = estimate(steps, settings, Sizes(42_500, 1_000_000, 30, 9), threads=2)
+    assert 0.45 < half["near-0.pairs"] / costs["near-0.pairs"] < 0.55

@@ -1,19 +1,28 @@
 """What the models of a run are trained on: artificial inputs, real outputs."""
 
 import json
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pytest
 import torch
+from safetensors.numpy import load_file
 
 from nutgraf.backtranslation.pairs import coverage
 from nutgraf.backtranslation.steps import Steps
+from nutgraf.errors import RecipeError
 from nutgraf.hardware import Hardware
+from nutgraf.models.near import NONE, Near, choose
+from nutgraf.run.events import Event, State
 from nutgraf.run.folder import Run
-from nutgraf.run.pairs import ARTIFICIAL, share
+from nutgraf.run.names import FOUND
+from nutgraf.run.pairs import ARTIFICIAL, FOUND_FILE, real_side, share
 from nutgraf.run.plan import Kind
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import UNK, Ids
+from tests.tiny import WITH_NEAR, Corpus as Files, ended, train_tiny
 
 CPU = Hardware(torch.device("cpu"), 1)
 LIMIT = 100  # of the tiny recipe
@@ -93,8 +102,6 @@ def test_eq_2_pairs_of_an_initializer_are_what_it_gives_for_each_text(finished: 
 
 
 def test_vectors_are_those_of_the_vocabularys_words(finished: Run) -> None:
-    from safetensors.numpy import load_file
-
     steps = Steps(finished, CPU)
     stored = load_file(finished.step_folder("embeddings") / "vectors.safetensors")
     vocab = steps.vocabularies["S"]
@@ -112,3 +119,88 @@ def test_the_learning_curve_is_kept_without_times(finished: Run) -> None:
         Kind.EXPANDER,
         Kind.SUMMARIZER,
     }
+
+
+def found_pairs(run: Run) -> list[tuple[list[int], list[int]]]:
+    """Return the texts that have a near summary, with it."""
+    prepared = Steps(run, CPU).prepared
+    match = Near.load(run.step_folder("near-0")).match(prepared.texts)
+    chosen = choose(match, run.recipe.near.min_score, run.recipe.near.max_uses)
+    texts = lists(prepared.texts)
+    return [(texts[i], prepared.summaries[int(s)].tolist()) for i, s in enumerate(chosen) if s != NONE]
+
+
+def test_found_pairs_are_those_that_near_chooses_with_their_scores(with_near: Run) -> None:
+    prepared, model = Steps(with_near, CPU).prepared, Near.load(with_near.step_folder("near-0"))
+    made = artificial(with_near, "near-0.pairs")
+    texts = lists(real_side(prepared.texts, prepared.summaries, LIMIT, FOUND))
+    assert len(texts) == len(made) == 150  # pairs are sought for all texts, whatever a chain's share is
+    pairs = [(text, summary) for text, summary in zip(texts, made, strict=True) if summary]
+    assert pairs == found_pairs(with_near)
+    assert 16 <= len(pairs) < 150
+    found = load_file(with_near.step_folder("near-0.pairs") / FOUND_FILE)
+    for text, place, score in zip(prepared.texts, found["places"], found["scores"], strict=True):
+        expected = model.score(Corpus.of([text]), np.array([[place]]))[0, 0] if place != NONE else 0.0
+        assert score == pytest.approx(expected, rel=1e-4)
+        assert score == 0 or score >= with_near.recipe.near.min_score
+
+
+def test_the_expander_of_near_learns_real_texts_from_real_summaries(with_near: Run) -> None:
+    sources, targets = training_set(with_near, "near-1")
+    assert list(zip(targets, sources, strict=True)) == found_pairs(with_near)
+
+
+def test_summarizers_learn_from_artificial_texts_and_from_found_ones_several_times(with_near: Run) -> None:
+    settings = replace(with_near.recipe.near, repeat=3)
+    run = replace(with_near, recipe=replace(with_near.recipe, near=settings))
+    for name, chains in (("near-2", ("near",)), ("all-2", ("pr-thr", "dbae", "mu1", "near"))):
+        sources, targets = training_set(run, name)
+        texts = [text for chain in chains for text in artificial(run, f"{chain}-1.pairs")]
+        summaries = Steps(run, CPU).prepared.summaries
+        real = [summary for chain in chains for summary in lists(share(summaries, LIMIT, chain))]
+        assert list(zip(sources, targets, strict=True)) == [*zip(texts, real, strict=True), *3 * found_pairs(run)]
+
+
+def test_coverage_is_asked_of_artificial_texts_and_not_of_found_pairs(with_near: Run) -> None:
+    training = replace(with_near.recipe.training, min_coverage=1.0)
+    sources, targets = training_set(replace(with_near, recipe=replace(with_near.recipe, training=training)), "near-2")
+    repeated = with_near.recipe.near.repeat * found_pairs(with_near)
+    assert list(zip(sources, targets, strict=True))[-len(repeated) :] == repeated
+    assert len(sources) < len(repeated) + LIMIT
+
+
+def test_mixed_learns_what_all_learns_without_near(finished: Run, with_near: Run) -> None:
+    assert training_set(with_near, "mixed-2") == training_set(finished, "all-2")
+
+
+@pytest.fixture
+def none_found(corpus: Files, finished: Run, tmp_path: Path) -> tuple[Run, list[Event]]:
+    """A run with near in which no pair is near enough."""
+    shutil.copytree(finished.folder, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "steps" / "all-2")
+    events: list[Event] = []
+    return train_tiny(corpus, tmp_path / "run", WITH_NEAR, "near.min_score=1", listener=events.append), events
+
+
+def test_without_found_pairs_near_1_is_the_common_expander_and_all_learns_from_the_others(
+    none_found: tuple[Run, list[Event]],
+) -> None:
+    run, events = none_found
+    assert {step.name for step in run.plan()} == ended(events).keys()
+    warnings = [event.note for event in events if event.state is State.WARNING]
+    assert "near: 0 pairs found between the two corpora; a lower near.min_score finds more" in warnings
+    assert "near-1: 0 found pairs are too few to learn from, so it equals all-1" in warnings
+    weights = [load_file(run.step_folder(name) / "model.safetensors") for name in ("near-1", "all-1")]
+    assert all(np.array_equal(weights[0][key], weights[1][key]) for key in weights[1])
+    sources, _ = training_set(run, "all-2")
+    assert sources == [t for chain in ("pr-thr", "dbae", "mu1", "near") for t in artificial(run, f"{chain}-1.pairs")]
+
+
+def test_without_found_pairs_and_a_model_to_start_from_there_is_a_clear_error(corpus: Files, copied: Run) -> None:
+    settings = ("plan.warm_start=true", "near.min_score=1")
+    with pytest.raises(RecipeError, match=r"near-1: 0 pairs found .* Leave near out of plan.initializers, or"):
+        train_tiny(corpus, copied.folder, 'plan.initializers=["near"]', *settings)
+    # As the message says, the same run continues without near.
+    events: list[Event] = []
+    train_tiny(corpus, copied.folder, *settings, listener=events.append)
+    assert ended(events)["all-2"] == "kept"

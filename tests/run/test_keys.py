@@ -12,6 +12,7 @@ from nutgraf.run.inputs import Inputs, Source
 INPUTS = Inputs(Source("t.txt", 10, 200, "aa"), Source("s.txt", 10, 80, "bb"))
 # Validation pairs are used by thresholds that are "auto", and a warm start uses all steps and rates.
 RECIPE = recipe.override(recipe.Recipe(), ["plan.iterations=4", "plan.warm_start=true", "mu1.eta=auto"])
+WITH_NEAR = recipe.override(RECIPE, ['plan.initializers=["pr-thr", "dbae", "mu1", "near"]'])
 
 
 def keys(changed: recipe.Recipe = RECIPE, inputs: Inputs = INPUTS) -> dict[str, str]:
@@ -19,12 +20,12 @@ def keys(changed: recipe.Recipe = RECIPE, inputs: Inputs = INPUTS) -> dict[str, 
     return run.keys(run.plan())
 
 
-def first_changed(setting: str) -> set[str]:
+def first_changed(setting: str, settings: recipe.Recipe = RECIPE) -> set[str]:
     """The steps that a setting changes, without those that change because of what they need."""
-    changed = recipe.override(RECIPE, [setting])
-    before, after = keys(), keys(changed)
+    changed = recipe.override(settings, [setting])
+    before, after = keys(settings), keys(changed)
     differing = {name for name in before if before[name] != after[name]}
-    steps = Run(Path("nowhere"), RECIPE, INPUTS).plan()
+    steps = Run(Path("nowhere"), settings, INPUTS).plan()
     return {step.name for step in steps if step.name in differing and not differing & set(step.needs)}
 
 
@@ -64,6 +65,30 @@ def test_a_setting_changes_the_steps_that_use_it(setting: str, steps: set[str]) 
     assert first_changed(setting) == steps
 
 
+@pytest.mark.parametrize(
+    ("setting", "steps"),
+    [
+        ("near.candidates=9", {"near-0"}),
+        ("near.early=9", {"near-0"}),
+        ("near.min_score=0.5", {"near-0.pairs"}),
+        ("near.max_uses=9", {"near-0.pairs"}),
+        ("near.repeat=9", {"near-2", "all-2"}),
+        ("generation.sentences_per_chain=9", PAIRS_0),  # pairs are found for all texts
+        ("training.min_coverage=0.5", {"mu1-2", "dbae-2", "pr-thr-2", "near-2", "all-2"}),
+        ("training.all_steps=9", {"all-2", "all-4", "mixed-2"}),
+        ("training.finetune_steps=9", {"mu1-1", "dbae-1", "pr-thr-1", "near-1"}),
+    ],
+)
+def test_a_setting_changes_the_steps_of_near_that_use_it(setting: str, steps: set[str]) -> None:
+    assert first_changed(setting, WITH_NEAR) == steps
+
+
+def test_near_changes_no_step_of_the_other_chains_except_all() -> None:
+    before, after = keys(), keys(WITH_NEAR)
+    assert {name for name in before if before[name] != after[name]} == {"all-2", "all-4"}
+    assert {name.split("-")[0] for name in after.keys() - before.keys()} == {"near", "mixed"}
+
+
 def test_the_seed_changes_every_step() -> None:
     before, after = keys(), keys(replace(RECIPE, seed=7))
     assert not set(before.values()) & set(after.values())
@@ -75,7 +100,8 @@ def test_every_setting_that_makes_a_model_is_part_of_a_key() -> None:
             continue
         for field in fields(getattr(RECIPE, section.name)):
             name = f"{section.name}.{field.name}"
-            assert first_changed(f"{name}={_other(getattr(getattr(RECIPE, section.name), field.name), name)}"), name
+            value = _other(getattr(getattr(RECIPE, section.name), field.name), name)
+            assert first_changed(f"{name}={value}", WITH_NEAR), name
 
 
 def _other(value: object, name: str) -> object:
@@ -89,14 +115,16 @@ def _other(value: object, name: str) -> object:
         return 20  # below ten would be too few
     small = {"dbae.noise": 0.4, "seq2seq.dropout": 0.2, "training.min_coverage": 0.5, "seq2seq.kernel": 5}
     small |= {"pr_thr.eta": 0.5, "embeddings.sample": 0.5, "text.judge_share": 0.5}
+    small |= {"near.common": 0.5, "near.name_penalty": 0.5, "near.min_score": 0.5}
     assert isinstance(value, int | float)
     return small.get(name, value + 1 if value < 20 or name.endswith(("batch", "chunk")) else value + 10)
 
 
 def test_more_iterations_change_no_key_that_was_there() -> None:
-    before, after = keys(), keys(recipe.override(RECIPE, ["plan.iterations=6"]))
-    assert {name: after[name] for name in before} == before
-    assert len(after) > len(before)
+    for settings in (RECIPE, WITH_NEAR):
+        before, after = keys(settings), keys(recipe.override(settings, ["plan.iterations=6"]))
+        assert {name: after[name] for name in before} == before
+        assert len(after) > len(before)
 
 
 def test_validation_pairs_matter_where_a_threshold_is_chosen_on_them() -> None:

@@ -11,6 +11,8 @@ from nutgraf.run.names import ModelName, is_pairs, latest, lead_words, summarize
         ("all-12", ModelName("all", 12)),
         ("all-2+10000", ModelName("all", 2, 10_000)),
         ("seq2seq", ModelName("seq2seq")),
+        ("near-0", ModelName("near")),
+        ("mixed-2", ModelName("mixed", 2)),
     ],
 )
 def test_names_are_read_and_written_alike(text: str, name: ModelName) -> None:
@@ -46,6 +48,8 @@ def test_lead_is_a_baseline_and_no_model() -> None:
 def test_rows_are_in_the_order_of_the_papers_tables() -> None:
     mixed = ["seq2seq", "all-2+100", "all-4", "mu1-0", "text", "mu1-1", "mu1-2.pairs", "all-2", "dbae-2", "pr-thr-0"]
     assert summarizers(mixed) == ["pr-thr-0", "mu1-0", "dbae-2", "all-2", "all-4", "all-2+100", "seq2seq"]
+    more = ["all-2", "mixed-2", "near-2", "near-1", "near-0", "mu1-2", "mu1-0"]
+    assert summarizers(more) == ["mu1-0", "near-0", "mu1-2", "near-2", "mixed-2", "all-2"]
 
 
 @pytest.mark.parametrize(
@@ -54,6 +58,10 @@ def test_rows_are_in_the_order_of_the_papers_tables() -> None:
         (["mu1-0", "all-2", "mu1-4"], "all-2"),
         (["mu1-2", "dbae-2", "pr-thr-2"], "mu1-2"),
         (["mu1-2", "dbae-4"], "dbae-4"),
+        (["mixed-4", "all-2", "near-2"], "all-2"),
+        (["near-2", "mixed-2", "mu1-2"], "mixed-2"),
+        (["near-2", "mu1-2"], "mu1-2"),
+        (["near-0"], "near-0"),
         (["pr-thr-0", "dbae-0"], "dbae-0"),
         (["seq2seq", "mu1-2+10"], None),
         ([], None),

@@ -1,8 +1,11 @@
 import pytest
 
 from nutgraf.errors import RecipeError, RunError
-from nutgraf.recipe import Plan, Training
+from nutgraf.recipe import PAPER_INITIALIZERS, Plan, Training
 from nutgraf.run.plan import Kind, make_plan, needed, training_steps
+
+
+NEAR = (*PAPER_INITIALIZERS, "near")
 
 
 def names(plan: Plan, aligned: bool = False, limits: tuple[int, ...] = ()) -> list[str]:
@@ -78,6 +81,12 @@ def test_every_step_comes_after_its_needs() -> None:
         Plan(iterations=6, warm_start=True),
         Plan(("dbae", "mu1"), 6),
         Plan(iterations=6, train_all=False),
+        *(
+            Plan(chains, iterations, warm_start=warm)
+            for chains in (NEAR, ("near",), ("near", "dbae"), ("near", "mu1", "pr-thr"))
+            for iterations in (0, 2, 4)
+            for warm in (False, True)
+        ),
     ):
         seen: set[str] = set()
         for step in make_plan(plan, aligned=plan.iterations > 0, aligned_limits=(10,) if plan.iterations else ()):
@@ -107,6 +116,62 @@ def test_only_pr_thr_needs_embeddings_apart() -> None:
 
 def test_one_chain_has_no_all() -> None:
     assert not [name for name in names(Plan(("dbae",), 2)) if name.startswith("all")]
+
+
+BEFORE = ["text", "casing", "embeddings"]
+
+
+@pytest.mark.parametrize("warm", [False, True])
+def test_near_alone_is_a_chain_like_any_other(warm: bool) -> None:
+    assert names(Plan(("near",), 0, warm_start=warm)) == [*BEFORE, "near-0"]
+    loop = ["near-0", "near-0.pairs", "near-1", "near-1.pairs", "near-2"]
+    assert names(Plan(("near",), 2, warm_start=warm)) == [*BEFORE, *loop]
+    later = ["near-2.pairs", "near-3", "near-3.pairs", "near-4"]
+    assert names(Plan(("near",), 4, warm_start=warm)) == [*BEFORE, *loop, *later]
+
+
+@pytest.mark.parametrize("warm", [False, True])
+def test_near_and_one_other_have_all_and_no_mixed(warm: bool) -> None:
+    assert names(Plan(("mu1", "near"), 0, warm_start=warm)) == [*BEFORE, "mu1-0", "near-0"]
+    loops = [[f"{x}-0", f"{x}-0.pairs", f"{x}-1", f"{x}-1.pairs", f"{x}-2"] for x in ("mu1", "near")]
+    assert names(Plan(("mu1", "near"), 2, warm_start=warm)) == [*BEFORE, *loops[0], *loops[1], "all-2"]
+    assert names(Plan(("mu1", "near"), 4, warm_start=warm))[-1] == "all-4"
+
+
+def test_near_comes_after_the_chains_of_the_paper_and_all_before_mixed() -> None:
+    cold = names(Plan(NEAR, 2))
+    assert cold[-7:] == ["near-0", "near-0.pairs", "near-1", "near-1.pairs", "near-2", "all-2", "mixed-2"]
+    warm = names(Plan(NEAR, 2, warm_start=True))
+    assert warm.index("near-0.pairs") < warm.index("all-1") < warm.index("mu1-1") < warm.index("near-1")
+    assert warm[-3:] == ["near-2", "all-2", "mixed-2"]
+    assert not {"all-2", "mixed-2"} & set(names(Plan(NEAR, 2, train_all=False)))
+    assert set(names(Plan(NEAR, 0))) - set(names(Plan(iterations=0))) == {"near-0"}
+
+
+def test_found_pairs_are_learned_from_at_every_iteration_and_mixed_is_all_of_the_paper() -> None:
+    steps = {step.name: step for step in make_plan(Plan(NEAR, 4))}
+    assert steps["near-0"].needs == ("text", "casing", "embeddings")
+    assert steps["near-1"].pairs == ("near-0.pairs",)
+    assert steps["near-2"].pairs == ("near-1.pairs", "near-0.pairs")
+    assert steps["near-3"].pairs == ("near-2.pairs",)
+    assert steps["near-4"].pairs == ("near-3.pairs", "near-0.pairs")
+    of_paper = {step.name: step for step in make_plan(Plan(iterations=4))}
+    for iteration in (2, 4):
+        mixed, everything = steps[f"mixed-{iteration}"], steps[f"all-{iteration}"]
+        assert mixed.pairs == of_paper[f"all-{iteration}"].pairs
+        assert everything.pairs == (*mixed.pairs, f"near-{iteration - 1}.pairs", "near-0.pairs")
+
+
+def test_a_warm_start_of_near_is_from_the_common_expander_and_all_starts_from_random_weights() -> None:
+    steps = {step.name: step for step in make_plan(Plan(NEAR, 4, warm_start=True))}
+    assert steps["all-1"].pairs == ("mu1-0.pairs", "dbae-0.pairs", "pr-thr-0.pairs")  # no found ones
+    expected = {"near-1": "all-1", "near-2": "", "near-3": "near-1", "near-4": "near-2"}
+    expected |= {"mixed-2": "mu1-2", "mixed-4": "mixed-2", "all-2": "", "all-4": ""}
+    assert {name: steps[name].start for name in expected} == expected
+    assert "near-1" in [step.name for step in make_plan(Plan(("near",), 2, warm_start=True)) if not step.start]
+    settings = Training(summarizer_steps=1, expander_steps=2, all_steps=3, finetune_steps=4)
+    steps_of = {"near-1": 4, "near-2": 1, "near-3": 4, "mixed-2": 3, "mixed-4": 3, "all-2": 3, "all-4": 3}
+    assert {name: training_steps(steps[name], settings, 10) for name in steps_of} == steps_of
 
 
 def test_supervised_rows_come_last_and_need_aligned_pairs() -> None:
