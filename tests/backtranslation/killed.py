@@ -1,4 +1,4 @@
-"""Trains the tiny run again and again, each time killed (SIGKILL) at another moment; the last time to the end.
+"""Trains the tiny run with near again and again, each time killed (SIGKILL) at another moment; the last time to the end.
 
 Run as a program: corpus folder, run folder. Each life is a fork of this process, which imports but computes nothing.
 """
@@ -16,7 +16,7 @@ from nutgraf.backtranslation import pairs
 from nutgraf.learning import loop
 from nutgraf.run import manifest
 from nutgraf.run.events import Event, State
-from tests.tiny import Corpus, train_tiny
+from tests.tiny import WITH_NEAR, Corpus, train_tiny
 
 # Step, and how many times its progress is heard before the end.
 MOMENTS = (
@@ -27,12 +27,14 @@ MOMENTS = (
     ("dbae-0", 6),
     ("dbae-0.pairs", 2),
     ("pr-thr-0", 2),
+    ("near-0.pairs", 1),
     ("all-1", 4),
     ("all-1", 9),
     ("mu1-1", 5),
     ("mu1-1.pairs", 1),
     ("mu1-1.pairs", 4),
     ("mu1-2", 7),
+    ("near-1", 5),
     ("all-2", 12),
 )
 # Files that are written, but not yet in place.
@@ -75,13 +77,13 @@ def live(corpus: Corpus, out: Path, moment: tuple[str, int] | str | None) -> int
     loop.CHECKPOINT_SECONDS = 0.0
     if isinstance(moment, str):
         dies_writing(moment)
-    train_tiny(corpus, out, listener=dies_at(*moment) if isinstance(moment, tuple) else lambda _: None)
+    train_tiny(corpus, out, WITH_NEAR, listener=dies_at(*moment) if isinstance(moment, tuple) else lambda _: None)
     os._exit(0)
 
 
 def main() -> None:
     corpus, out = Corpus(Path(sys.argv[1])), Path(sys.argv[2])
-    for moment in (*MOMENTS[:3], WRITES[0], *MOMENTS[3:-1], *WRITES[1:], MOMENTS[-1]):
+    for moment in (*MOMENTS[:3], WRITES[0], *MOMENTS[3:-2], *WRITES[1:], *MOMENTS[-2:]):
         assert live(corpus, out, moment) == -signal.SIGKILL, moment
     assert live(corpus, out, None) == 0
 

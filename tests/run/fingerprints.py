@@ -25,6 +25,8 @@ from safetensors.numpy import load_file
 
 from nutgraf.run.folder import Run
 from nutgraf.run.keys import VERSIONS
+from nutgraf.run.names import ALL, FOUND
+from nutgraf.run.plan import Step
 from nutgraf.text.corpus import Corpus
 
 STORED = Path(__file__).with_name("fingerprints.json")
@@ -79,12 +81,19 @@ def difference(one: Fingerprint, other: Fingerprint) -> tuple[bool, bool]:
     return slightly, clearly
 
 
+def stored_name(step: Step) -> str:
+    """Return the name that a step is stored by: All is another one where it learns from found pairs, too."""
+    return f"{step.name} with near" if step.chain == ALL and FOUND.pairs in step.needs else step.name
+
+
 def changed_without_a_version(run: Run, stored: Mapping[str, Stored]) -> list[str]:
     """Return the steps whose output changed, though neither their version nor anything that they need did."""
     changed: set[str] = set()
     blamed = []
     for step in run.plan():
-        before = stored[step.name]
+        before = stored.get(stored_name(step))
+        if before is None:  # a new one
+            continue
         slightly, clearly = difference(fingerprint(run.step_folder(step.name)), before["files"])
         if clearly and before["version"] == VERSIONS[step.kind] and not changed & set(step.needs):
             blamed.append(step.name)
@@ -96,20 +105,24 @@ def changed_without_a_version(run: Run, stored: Mapping[str, Stored]) -> list[st
 def current(run: Run) -> dict[str, Stored]:
     """Return what is to be stored of a run."""
     return {
-        step.name: {"version": VERSIONS[step.kind], "files": fingerprint(run.step_folder(step.name))}
+        stored_name(step): {"version": VERSIONS[step.kind], "files": fingerprint(run.step_folder(step.name))}
         for step in run.plan()
     }
 
 
 def main() -> None:
-    from tests.tiny import train_tiny, write_corpus
+    from tests.tiny import add_near, train_tiny, write_corpus
 
     torch.set_num_threads(1)
     with TemporaryDirectory() as folder:
-        run = train_tiny(write_corpus(Path(folder)), Path(folder) / "run")
-        if STORED.exists() and (blamed := changed_without_a_version(run, json.loads(STORED.read_text("utf-8")))):
+        corpus = write_corpus(Path(folder))
+        run = train_tiny(corpus, Path(folder) / "run")
+        runs = [run, add_near(corpus, run, Path(folder) / "near")]
+        stored = json.loads(STORED.read_text("utf-8")) if STORED.exists() else {}
+        if blamed := [name for run in runs for name in changed_without_a_version(run, stored)]:
             sys.exit(f"{', '.join(blamed)}: raise their kinds in VERSIONS (nutgraf/run/keys.py) first")
-        STORED.write_text(json.dumps(current(run), indent=1) + "\n", encoding="utf-8")
+        found = {name: step for run in runs for name, step in current(run).items()}
+        STORED.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

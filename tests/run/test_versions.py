@@ -10,15 +10,15 @@ from torch.nn import functional
 from nutgraf.models import seq2seq
 from nutgraf.run.folder import Run
 from nutgraf.run.keys import VERSIONS
-from tests.run.fingerprints import STORED, changed_without_a_version, project
+from tests.run.fingerprints import STORED, changed_without_a_version, project, stored_name
 from tests.tiny import Corpus, train_tiny
 
 
-def test_what_a_step_makes_changes_only_with_its_version(finished: Run) -> None:
+def test_what_a_step_makes_changes_only_with_its_version(finished: Run, with_near: Run) -> None:
     stored = json.loads(STORED.read_text("utf-8"))
-    blamed = changed_without_a_version(finished, stored)
+    blamed = [name for run in (finished, with_near) for name in changed_without_a_version(run, stored)]
     assert not blamed, f"{blamed} make something else: raise VERSIONS in nutgraf/run/keys.py, then `make fingerprints`"
-    versions = {step.name: VERSIONS[step.kind] for step in finished.plan()}
+    versions = {stored_name(step): VERSIONS[step.kind] for run in (finished, with_near) for step in run.plan()}
     assert {name: step["version"] for name, step in stored.items()} == versions, (
         "`make fingerprints` stores the new ones"
     )
