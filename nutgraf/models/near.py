@@ -87,6 +87,10 @@ class Near:
         best = self.match(Corpus.of(sentences)).places[:, 0].tolist()
         return [self.summaries[place] if place != NONE else np.zeros(0, dtype=np.int32) for place in best]
 
+    def nearness(self, sentence: Ids) -> float:
+        """Return the score of the nearest summary of a sentence."""
+        return float(self.match(Corpus.of([sentence])).scores[0, 0])
+
     def match(self, texts: Corpus, report: Report = ignore) -> Match:
         """Return the nearest summaries of texts with their scores; summaries that score 0 are none."""
         found = []

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from safetensors.numpy import load_file
 
 from nutgraf.learning.loop import load_history
 from nutgraf.models.pr_thr import PrThr
@@ -19,7 +20,7 @@ from nutgraf.run import evaluations, manifest
 from nutgraf.run.evaluations import Evaluation
 from nutgraf.run.folder import Run
 from nutgraf.run.manifest import Manifest
-from nutgraf.run.names import ModelName
+from nutgraf.run.names import FOUND, ModelName
 from nutgraf.run.pairs import ARTIFICIAL, FOUND_FILE, real_side
 from nutgraf.run.plan import TEXT, Kind, Step
 from nutgraf.summarizing.codec import Codec
@@ -30,6 +31,7 @@ from nutgraf.text.lexicon import UNK, Ids
 from nutgraf.text.prepare import Prepared
 
 SAMPLED = 2_000  # sentences in a histogram
+EXAMPLES = 10  # of found pairs
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,16 @@ class Pairs:
     def positions(self) -> list[float]:
         """For each copied word, where it first occurs in its text: 0 at the start, 1 at the end."""
         return [(place + 0.5) / len(t) for p, t in zip(self._places, self.texts, strict=True) for place in p]
+
+
+@dataclass(frozen=True)
+class Found:
+    """The pairs found between the two corpora."""
+
+    count: int
+    share: float  # of the texts that have a pair
+    score: float  # the mean
+    examples: Sequence[tuple[str, str, float]]  # text, summary and score, from the best to the worst
 
 
 class Facts:
@@ -127,9 +139,25 @@ class Facts:
     def sample(self, step: Step) -> Pairs:
         """Return some of the pairs of a step."""
         real, artificial = self.real(step), self.artificial(step)
-        places = spread(min(len(real), len(artificial)))
+        made = np.arange(min(len(real), len(artificial)))
+        if step.model == FOUND:
+            made = np.flatnonzero(artificial.lengths)
+        places = [int(made[place]) for place in spread(len(made))]
         texts, summaries = (artificial, real) if step.expands else (real, artificial)
         return Pairs([texts[place] for place in places], [summaries[place] for place in places])
+
+    def found(self) -> Found | None:
+        """Return the pairs that `near` found; None where it is no chain or not done."""
+        if FOUND.pairs not in self.done:
+            return None
+        scores = load_file(self.run.step_folder(FOUND.pairs) / FOUND_FILE)["scores"]
+        summaries = Corpus.open(self.run.step_folder(FOUND.pairs), ARTIFICIAL)
+        best = np.argsort(-scores, kind="stable")[: int((scores > 0).sum())]
+        chosen = [int(best[place]) for place in spread(len(best), EXAMPLES)]
+        write, texts = self.codec.text, self.prepared.texts
+        examples = [(write(texts[place]), write(summaries[place]), float(scores[place])) for place in chosen]
+        mean = float(scores[best].mean()) if len(best) else 0.0
+        return Found(len(best), len(best) / max(1, len(texts)), mean, examples)
 
     def real_pairs(self) -> Pairs:
         """Return some pairs of the first evaluation whose file is still there; none without such a file."""

@@ -32,6 +32,7 @@ _COMPUTED: dict[str, Callable[[Facts], object]] = {
     "iterations": lambda facts: [(found, rouge_by_iteration(found.rows)) for found in facts.evaluations],
     "predictions": lambda facts: [(found, predictions(found, facts.writer)) for found in facts.evaluations],
     "samples": samples,
+    "found": Facts.found,
     "distributions": distributions,
     "curves": learning_curves,
 }

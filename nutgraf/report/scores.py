@@ -43,10 +43,11 @@ def _panel(title: str, scores: dict[str, Estimate], models: Sequence[ModelName])
     leads = [score for name, score in scores.items() if lead_words(name)]
     series = [_level(_LEAD, "lead", max(leads, key=lambda score: score.mean), x)] if leads else []
     series += [_level(SUPERVISED, SUPERVISED, scores[SUPERVISED], x)] if SUPERVISED in scores else []
-    for number, chain in enumerate(CHAINS):
-        shift = _APART * (number - (len(CHAINS) - 1) / 2) * (1 + last - first) / 2
+    chains = [chain for chain in CHAINS if any(model.chain == chain for model in models)]
+    for number, chain in enumerate(chains):
+        shift = _APART * (number - (len(chains) - 1) / 2) * (1 + last - first) / 2
         own = sorted((model.iteration + shift, str(model)) for model in models if model.chain == chain)
-        series += [_line(chain, [(place, scores[name]) for place, name in own])] if own else []
+        series.append(_line(chain, [(place, scores[name]) for place, name in own]))
     values = [value for one in series for _, value in one.points]
     values += [value for one in series for _, *span in one.spans for value in span]
     best = max(map(str, models), key=lambda name: scores[name].mean)

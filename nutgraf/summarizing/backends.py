@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -25,10 +25,18 @@ from nutgraf.text.lexicon import Ids
 
 
 class Attribution:
-    """Where each word of a summary comes from: (words, source places) weights, and (words,) probabilities."""
+    """Where each word of a summary comes from: (words, source places) weights, and (words,) probabilities.
 
-    def __init__(self, weights: NDArray[np.float32], probabilities: NDArray[np.float32] | None):
-        self.weights, self.probabilities = weights, probabilities
+    `nearness` is the score of a real summary that was found.
+    """
+
+    def __init__(
+        self,
+        weights: NDArray[np.float32],
+        probabilities: NDArray[np.float32] | None,
+        nearness: float | None = None,
+    ):
+        self.weights, self.probabilities, self.nearness = weights, probabilities, nearness
 
 
 class Backend(Protocol):
@@ -48,6 +56,14 @@ class Backend(Protocol):
         """Say where the words of a summary come from."""
 
 
+@runtime_checkable
+class Finder(Protocol):
+    """An initializer that answers with real summaries."""
+
+    def nearness(self, sentence: Ids) -> float:
+        """Return the score of the nearest one."""
+
+
 class Initial:
     """An initializer, or Lead-N: one summary per sentence."""
 
@@ -64,7 +80,8 @@ class Initial:
 
     def explain(self, sentence: Ids, summary: Ids) -> Attribution:
         """A word comes from its own occurrences; the initializers have no probability of a summary."""
-        return Attribution((summary[:, None] == sentence[None, :]).astype(np.float32), None)
+        nearness = self.apply.nearness(sentence) if isinstance(self.apply, Finder) else None
+        return Attribution((summary[:, None] == sentence[None, :]).astype(np.float32), None, nearness)
 
 
 class Searched:

@@ -72,6 +72,7 @@ class Summary:
     text: str
     words: tuple[Word, ...]
     probability: float | None
+    nearness: float | None = None  # of near-0: how near this real summary is to the text, from 0 to 1
 
 
 @dataclass(frozen=True)
@@ -310,7 +311,7 @@ class Summarizer:
             )
         known = [math.log(max(word.probability, 1e-30)) for word in words if word.probability is not None]
         mean = math.exp(sum(known) / len(known)) if known else None
-        return Summary(self._write.line(forms), tuple(words), mean)
+        return Summary(self._write.line(forms), tuple(words), mean, attribution.nearness)
 
     def _settings(self, options: SummaryOptions) -> recipes.Decoding:
         most = self.decoding.max_words if options.max_words is None else options.max_words

@@ -1,7 +1,7 @@
 """Where the words of a summary come from, as people read it in a terminal.
 
 A word of the summary that is not in the text is in brackets; a name or a number that is not has a question mark, too.
-Below: how probable the summary is, what the model attended to for its new words, what to check, and the next best ones.
+Below: how probable, or how near, the summary is, what the model attended to for its new words, what to check, and the next best ones.
 """
 
 from __future__ import annotations
@@ -67,6 +67,8 @@ def _mark(piece: str, word: Word) -> tuple[str, str]:
 def _rows(summary: Summary, source: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
     if summary.probability is not None:
         yield "probability", f"{summary.probability:.0%} per word", ""
+    if summary.nearness is not None:
+        yield "nearness", f"{summary.nearness:.2f}, of this real summary to the text", ""
     if new := [_new(word, source) for word in summary.words if is_new(word)]:
         yield "new", ", ".join(new), ""
     for reason in _reasons(summary):

@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from nutgraf.recipe import INITIALIZERS
-from nutgraf.run.names import ALL
+from nutgraf.run.names import CHAINS, FOUND
 from nutgraf.run.plan import Kind, Step
 
-COLUMNS = (*INITIALIZERS, ALL)
 WIDTH, HEIGHT = 200, 46  # of a box
 ACROSS, DOWN = 224, 92  # from box to box
 MARGIN = 24
@@ -23,15 +21,16 @@ _MODELS = {
     Kind.SUMMARIZER: "summarizer: text → summary",
 }
 _PAIRS = {False: "summaries of real texts", True: "texts of real summaries"}  # by whether the model expands
+_FOUND = "real texts and real summaries"
 
 Place = tuple[int, int]
 
 _STYLE = """
 svg { --ink: #16181d; --muted: #626873; --paper: #ffffff; --line: #9aa0aa; --soft: #f1f2f4;
-  --pr-thr: #c2571a; --dbae: #0b8a6a; --mu1: #2f62d9; --all: #16181d; }
+  --pr-thr: #c2571a; --dbae: #0b8a6a; --mu1: #2f62d9; --near: #c2256f; --mixed: #877200; --all: #16181d; }
 @media (prefers-color-scheme: dark) {
   svg { --ink: #eceef1; --muted: #a3aab6; --paper: #131519; --line: #7c838f; --soft: #22262c;
-    --pr-thr: #f0935a; --dbae: #3ecfa4; --mu1: #7fa6ff; --all: #f5f6f8; }
+    --pr-thr: #f0935a; --dbae: #3ecfa4; --mu1: #7fa6ff; --near: #ff85b8; --mixed: #d3bb4c; --all: #f5f6f8; }
 }
 text { font: 12px system-ui, "Liberation Sans", Arial, sans-serif; fill: var(--muted); text-anchor: middle; }
 text.name { font-size: 14px; font-weight: 600; fill: var(--ink); }
@@ -40,7 +39,8 @@ text.left { text-anchor: start; }
 .box { fill: var(--paper); stroke-width: 1.5; }
 .pairs { fill: var(--soft); stroke-width: 0; }
 .pr-thr { stroke: var(--pr-thr); } .dbae { stroke: var(--dbae); }
-.mu1 { stroke: var(--mu1); } .all { stroke: var(--all); }
+.mu1 { stroke: var(--mu1); } .near { stroke: var(--near); }
+.mixed { stroke: var(--mixed); } .all { stroke: var(--all); }
 .line { fill: none; stroke: var(--line); stroke-width: 1.5; }
 .start { stroke-dasharray: 5 4; }
 .head { fill: var(--line); }
@@ -49,9 +49,9 @@ text.left { text-anchor: start; }
 
 def draw(steps: Sequence[Step], title: str) -> str:
     """Return the figure of a plan as SVG."""
-    chained = [step for step in steps if step.chain in COLUMNS and not step.aligned_limit]
+    chained = [step for step in steps if step.chain in CHAINS and not step.aligned_limit]
     before = [step.name for step in steps if not step.chain]
-    columns = [chain for chain in COLUMNS if any(step.chain == chain for step in chained)]
+    columns = [chain for chain in CHAINS if any(step.chain == chain for step in chained)]
     rows = _rows(chained)
     places = {
         step.name: (MARGIN + columns.index(step.chain) * ACROSS, MARGIN + rows[step.name] * DOWN) for step in chained
@@ -92,8 +92,12 @@ def _lines(step: Step, places: Mapping[str, Place]) -> list[str]:
     for name in sources:
         x, y = places[name]
         start = name == step.start
-        if x == across and start:  # go around what lies between the two
-            lines += _detour((x + WIDTH, y + HEIGHT // 2), down + HEIGHT // 2)
+        between = any(column == across and y < row < down for column, row in places.values())
+        if x == across and (start or between):
+            style = "line start" if start else "line"
+            lines += _detour(style, (x + WIDTH, y + HEIGHT // 2), down + HEIGHT // 2)
+        elif between and not start:
+            lines += _sideways((x + WIDTH, y + HEIGHT // 2), (across + WIDTH // 2, down))
         else:
             bend = y + HEIGHT + (DOWN - HEIGHT) * (2 if start else 1) // 4
             shift = WIDTH // 2 + (36 if start else 0)
@@ -107,18 +111,32 @@ def _arrow(style: str, start: Place, end: Place, bend: int) -> list[str]:
     return [line, _path("head", f"M{end[0] - 4} {end[1] - 8}h8l-4 8z")]
 
 
-def _detour(start: Place, down: int) -> list[str]:
+def _detour(style: str, start: Place, down: int) -> list[str]:
+    """Go around what lies between two boxes of a column."""
     right = start[0] + (ACROSS - WIDTH) // 2
-    line = _path("line start", f"M{start[0]} {start[1]}H{right}V{down}H{start[0] + 5}")
+    line = _path(style, f"M{start[0]} {start[1]}H{right}V{down}H{start[0] + 5}")
     return [line, _path("head", f"M{start[0] + 8} {down - 4}v8l-8 -4z")]
+
+
+def _sideways(start: Place, end: Place) -> list[str]:
+    """Go down beside a column, and across just above the end."""
+    right, bend = start[0] + (ACROSS - WIDTH) // 2, end[1] - (DOWN - HEIGHT) // 4
+    line = _path("line", f"M{start[0]} {start[1]}H{right}V{bend}H{end[0]}V{end[1] - 5}")
+    return [line, _path("head", f"M{end[0] - 4} {end[1] - 8}h8l-4 8z")]
 
 
 def _box(step: Step, x: int, y: int) -> list[str]:
     return [
         _rect("pairs" if step.kind is Kind.PAIRS else f"box {step.chain}", x, y, WIDTH, HEIGHT),
         _text(x + WIDTH // 2, y + 19, step.name, "name"),
-        _text(x + WIDTH // 2, y + 36, _MODELS.get(step.kind) or _PAIRS[step.expands]),
+        _text(x + WIDTH // 2, y + 36, _describe(step)),
     ]
+
+
+def _describe(step: Step) -> str:
+    if step.kind is Kind.PAIRS:
+        return _FOUND if step.model == FOUND else _PAIRS[step.expands]
+    return _MODELS[step.kind]
 
 
 def _legend(y: int, warm: bool) -> list[str]:
