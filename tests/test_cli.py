@@ -265,6 +265,22 @@ def test_every_sentence_on_its_own(finished: Run, tmp_path: Path, capsys: Captur
     assert [(row["text"], row["summary"]) for row in rows] == list(zip(parts, expected, strict=True))
 
 
+def test_near_explains_its_summary(with_near: Run, corpus: Corpus, tmp_path: Path, capsys: Capture) -> None:
+    text = next(read_lines(corpus.texts, 1))
+    (tmp_path / "texts.txt").write_text(f"{text}\n")
+    assert run("summarize", tmp_path / "texts.txt", "--model", with_near.folder / "near-0", "--explain") == 0
+    found = Summarizer.load(with_near.folder, "near-0").explain([text])[0]
+    printed = capsys.readouterr().out
+    assert printed.strip() == explain(found).plain
+    assert f"nearness     {found.summaries[0].nearness:.2f}" in printed
+
+
+def test_samples_have_no_found_texts(with_near: Run, capsys: Capture) -> None:
+    assert run("samples", with_near.folder, "--count", "1", "--json", "--threads", "1") == 0
+    (sample,) = json.loads(capsys.readouterr().out)["expansions"]
+    assert [name for name, _ in sample["made"]] == ["pr-thr-1", "dbae-1", "mu1-1", "near-1"]
+
+
 def test_samples(finished: Run, corpus: Corpus, tmp_path: Path, capsys: Capture) -> None:
     assert run("samples", finished.folder, "--count", "2", "--json", "--threads", "1") == 0
     taken = json.loads(capsys.readouterr().out)

@@ -49,7 +49,13 @@ width = 16
 steps = 12
 batch = 32
 [near]
+candidates = 32
+common = 0.01
+early = 40.0
+name_penalty = 0.8
 min_score = 0.1
+max_uses = 2
+repeat = 2
 [seq2seq]
 copy = true
 width = 16

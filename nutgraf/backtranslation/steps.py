@@ -273,20 +273,20 @@ class Steps:
 
     def _has_too_few(self, task: Task, count: int) -> bool:
         """Whether the expander of found pairs stays as it starts: less than a batch would only be learned by heart."""
-        if task.step.pairs != (FOUND.pairs,) or count >= self.recipe.training.batch:
+        name, start, settings = task.step.name, task.step.start, self.recipe
+        if task.step.pairs != (FOUND.pairs,) or count >= settings.training.batch:
             return False
-        if task.step.start:
-            task.warn(f"{task.step.name}: {count} found pairs are too few to learn from, so it equals {task.step.start}")
-            return True
-        if count < 2:
+        if not start and count < 2:
             raise RecipeError(
-                f"{task.step.name}: {count} pairs found between the two corpora, nothing to learn from. Leave near out of"
-                f" plan.initializers, or train into another folder with near.min_score below {self.recipe.near.min_score}"
+                f"{name}: {count} pairs found between the two corpora, nothing to learn from. Leave near out of"
+                f" plan.initializers, or train into another folder with near.min_score below {settings.near.min_score}"
             )
-        return False
+        if start:
+            task.warn(f"{name}: {count} found pairs are too few to learn from, so it equals {start}")
+        return bool(start)
 
     def training_set(self, step: Step) -> pairs.TrainingSet:
-        """Return what a seq2seq model learns from: artificial inputs with real outputs, found pairs, or aligned ones."""
+        """Return what a seq2seq model learns from: artificial inputs with real outputs, found or aligned pairs."""
         if ALIGNED in step.needs:
             folder = self.run.step_folder(ALIGNED)
             sides = [Corpus.open(folder, "texts"), Corpus.open(folder, "summaries")]

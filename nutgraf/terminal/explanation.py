@@ -1,7 +1,8 @@
 """Where the words of a summary come from, as people read it in a terminal.
 
 A word of the summary that is not in the text is in brackets; a name or a number that is not has a question mark, too.
-Below: how probable, or how near, the summary is, what the model attended to for its new words, what to check, and the next best ones.
+Below: how probable the summary is, or how near if it is a real one that was found; what the model attended to for its
+new words, what to check, and the next best ones.
 """
 
 from __future__ import annotations

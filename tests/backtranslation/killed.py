@@ -1,4 +1,4 @@
-"""Trains the tiny run with near again and again, each time killed (SIGKILL) at another moment; the last time to the end.
+"""Trains the tiny run with near again and again, each time killed (SIGKILL) at another moment; in the end to its end.
 
 Run as a program: corpus folder, run folder. Each life is a fork of this process, which imports but computes nothing.
 """

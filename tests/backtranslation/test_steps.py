@@ -22,7 +22,8 @@ from nutgraf.run.pairs import ARTIFICIAL, FOUND_FILE, real_side, share
 from nutgraf.run.plan import Kind
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import UNK, Ids
-from tests.tiny import WITH_NEAR, Corpus as Files, ended, train_tiny
+from tests.tiny import WITH_NEAR, ended, train_tiny
+from tests.tiny import Corpus as Files
 
 CPU = Hardware(torch.device("cpu"), 1)
 LIMIT = 100  # of the tiny recipe

@@ -116,6 +116,14 @@ def test_rows_go_to_the_tables_of_the_paper(rows: list[Row]) -> None:
     assert [table.title[:7] for table in tables(rows[:1])] == ["Table 3"]
 
 
+def test_near_is_an_initializer_and_mixed_a_full_system(rows: list[Row]) -> None:
+    initial, full = tables(
+        [replace(rows[0], name=name, aligned=0) for name in ("near-0", "near-2", "mixed-2", "all-2")]
+    )
+    assert [row.name for row in initial.rows] == ["near-0"]
+    assert [row.name for row in full.rows] == ["near-2", "mixed-2", "all-2"]
+
+
 def test_best_unsupervised_score_alone_is_bold(rows: list[Row]) -> None:
     low, high = replace(rows[4].r1, mean=30.004), replace(rows[4].r1, mean=40.0)
     all_2 = replace(rows[5], r1=low, r2=low, rl=low)

@@ -6,13 +6,16 @@ import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from nutgraf import cli, report
 from nutgraf.errors import RunError
 from nutgraf.evaluation.evaluate import evaluate_run
 from nutgraf.hardware import Hardware
 from nutgraf.progress import duration
+from nutgraf.report.corpora import samples
 from nutgraf.report.facts import Facts, Pairs
 from nutgraf.report.page import render_page
 from nutgraf.run.evaluations import Row
@@ -90,6 +93,53 @@ def test_a_finished_run(evaluated: Evaluated) -> None:
     for name in ("python", "torch", "numpy", "nutgraf", "mu1-0.pairs", "[training]", "Written now"):
         assert name in text
     assert html.count("<figure>") == 3 + 2 * 3 + len(list(run.folder.glob("steps/*/history.json")))
+
+
+def test_a_run_with_near_shows_the_pairs_that_were_found(with_near: Run) -> None:
+    facts = Facts(with_near)
+    html = render_page(with_near, "now")
+    text, found = Reader(html).text, facts.found()
+    assert found
+    scores = load_file(with_near.step_folder("near-0.pairs") / "found.safetensors")["scores"]
+    kept = scores[scores > 0]
+    assert (found.count, found.share) == (len(kept), len(kept) / 150)
+    assert f"near-0 found {found.count} pairs of a real text and a real summary, for {found.share:.1%} of the" in text
+    assert f"Their mean score is {kept.mean():.2f}. Here are 10, from the best score" in text
+    assert [example[2] for example in found.examples] == sorted((e[2] for e in found.examples), reverse=True)
+    assert found.examples[0][2] == pytest.approx(kept.max())
+    assert found.examples[-1][2] == pytest.approx(kept.min())
+    for source, summary, score in found.examples:
+        assert f"{source} {score:.2f} {summary}" in text
+    for chain in ("near", "mixed"):
+        assert f'class="{chain}"' in html
+        assert f".{chain} {{ --colour" in html
+    assert "cannot be read" not in text
+
+
+def test_found_pairs_are_neither_artificial_samples_nor_empty_in_histograms(with_near: Run) -> None:
+    facts = Facts(with_near)
+    shown = {step.name for _, cards in samples(facts) for _, written in cards for step, _ in written}
+    assert "near-1.pairs" in shown
+    assert "near-0.pairs" not in shown
+    step = next(step for step in facts.steps if step.name == "near-0.pairs")
+    found = facts.found()
+    assert found
+    assert len(facts.sample(step).summaries) == found.count
+    assert all(len(summary) for summary in facts.sample(step).summaries)
+
+
+def test_a_run_in_which_no_pair_was_found(with_near: Run, tmp_path: Path) -> None:
+    shutil.copytree(with_near.folder, tmp_path / "run")
+    run = Run.open(tmp_path / "run")
+    folder = run.step_folder("near-0.pairs")
+    Sentences.of([[]] * 150).save(folder, "artificial")
+    nothing = np.zeros(150, dtype=np.float32)
+    save_file({"places": np.full(150, -1), "scores": nothing}, folder / "found.safetensors")
+    (run.step_folder("near-1") / "history.json").write_text("[]")  # it was not trained
+    text = Reader(render_page(run, "now")).text
+    assert "near-0 found 0 pairs" in text
+    assert "a lower near.min_score finds more" in text
+    assert "cannot be read" not in text
 
 
 def test_predictions_are_shown_with_their_text_and_reference(evaluated: Evaluated, corpus: Corpus) -> None:

@@ -4,7 +4,6 @@ from nutgraf.errors import RecipeError, RunError
 from nutgraf.recipe import PAPER_INITIALIZERS, Plan, Training
 from nutgraf.run.plan import Kind, make_plan, needed, training_steps
 
-
 NEAR = (*PAPER_INITIALIZERS, "near")
 
 

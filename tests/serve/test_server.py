@@ -133,8 +133,9 @@ def test_serving_imports_nothing_of_training(finished: Run, tmp_path: Path) -> N
 
 
 def test_every_summarizer_has_a_description(finished: Run) -> None:
-    for name in (*finished.summarizers(), "seq2seq", "all-2+10000"):
+    for name in (*finished.summarizers(), "near-0", "near-2", "mixed-2", "seq2seq", "all-2+10000"):
         assert describe_model(name)
+    assert describe_model("near-0") == "near: finds the nearest real summary; before back-translation"
     assert describe_model("all-4+10000").endswith("loop 2, fine-tuned on 10,000 aligned pairs")
 
 

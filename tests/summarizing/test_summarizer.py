@@ -18,7 +18,7 @@ from nutgraf.summarizing.summarizer import Summarizer, SummaryOptions
 from nutgraf.text.casing import Casing
 from nutgraf.text.corpus import Corpus as Words
 from nutgraf.text.lexicon import SPECIALS, UNK, Ids, Lexicon
-from nutgraf.text.reading import read_pairs
+from nutgraf.text.reading import read_lines, read_pairs
 from tests.tiny import Corpus
 from tests.toys import toy_model
 
@@ -60,6 +60,25 @@ def test_what_a_summary_rests_on() -> None:
     assert [word.source for word in summary.words] == [3, None, 0, None]  # an initializer looks at nothing
     assert [word.unsupported for word in summary.words] == [False, True, False, False]
     assert summary.probability is None
+
+
+def test_near_answers_with_a_real_summary_and_says_how_near_it_is(with_near: Run, corpus: Corpus) -> None:
+    real = {line.lower() for line in read_lines(corpus.summaries)}
+    texts = [text for text, _ in read_pairs(corpus.pairs)][:5]
+    summarizer = Summarizer.load(with_near.folder, "near-0")
+    explained = summarizer.explain([*texts, "Xyzzy", ""])
+    for one, answer in zip(explained[:-2], summarizer(texts), strict=True):
+        (summary,) = one.summaries
+        assert summary.text == answer
+        assert answer.lower() in real
+        assert summary.nearness is not None
+        assert 0 < summary.nearness <= 1
+        assert summary.probability is None
+    (nothing,) = explained[-2].summaries
+    assert (nothing.text, nothing.nearness) == ("", 0)
+    assert explained[-1].summaries == ()
+    (other,) = Summarizer.load(with_near.folder, "mu1-0").explain(texts[:1])[0].summaries
+    assert other.nearness is None
 
 
 def test_a_seq2seq_models_explanations_agree_with_its_summaries(finished: Run, corpus: Corpus) -> None:

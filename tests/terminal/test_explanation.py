@@ -41,6 +41,14 @@ def test_initializers_have_no_probability() -> None:
     ]
 
 
+def test_a_found_summary_has_a_nearness() -> None:
+    found = Summary("Profit", (Word("profit", True, 3, None, False),), None, 0.456)
+    assert explain(SummaryResult(SOURCE, (found,))).plain.split("\n") == [
+        "Profit",
+        "  nearness     0.46, of this real summary to the text",
+    ]
+
+
 def test_blank_texts_and_alternatives() -> None:
     assert explain(SummaryResult((), ())).plain == list_summaries(SummaryResult((), ())).plain == ""
     assert list_summaries(SummaryResult(SOURCE, (NEXT, NEXT))).plain == "Profit 7\n  Profit 7"

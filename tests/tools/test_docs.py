@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from xml.etree import ElementTree as Tree
 
@@ -49,8 +49,9 @@ def test_every_public_name_is_in_the_reference() -> None:
 
 
 @pytest.mark.parametrize("warm", [False, True])
-def test_a_figure_has_every_step_and_every_line(warm: bool) -> None:
-    steps = make_plan(replace(recipe.load("paper").plan, iterations=4, warm_start=warm))
+@pytest.mark.parametrize("chains", [recipe.PAPER_INITIALIZERS, recipe.INITIALIZERS, ("near",)])
+def test_a_figure_has_every_step_and_every_line(warm: bool, chains: tuple[str, ...]) -> None:
+    steps = make_plan(recipe.Plan(chains, iterations=4, warm_start=warm))
     svg = Tree.fromstring(draw(steps, "A plan"))
     shown = [element.text or "" for element in svg.iter("{http://www.w3.org/2000/svg}text")]
     chained = [step for step in steps if step.chain]

@@ -65,7 +65,7 @@ def draw(steps: Sequence[Step], title: str) -> str:
         _rect("paper", 0, 0, width, height),
         _rect("pairs", MARGIN, MARGIN, width - 2 * MARGIN, HEIGHT),
         _text(width // 2, MARGIN + 19, ", ".join(before), "name"),
-        _text(width // 2, MARGIN + 36, "from two files that share no pair: full texts and summaries"),
+        _text(width // 2, MARGIN + 36, "from two files that were never paired: full texts and summaries"),
         *(line for step in chained for line in _lines(step, places)),
         *(part for step in chained for part in _box(step, *places[step.name])),
         *_legend(height - MARGIN, any(step.start for step in chained)),
