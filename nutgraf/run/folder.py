@@ -154,7 +154,7 @@ class Run:
         """Return the summarizer to use where none is named; None where no summarizer is done.
 
         Of those that saw no aligned pair, the one with the highest ROUGE-L in the evaluation with the most pairs; where
-        that evaluation lacks the last All (or, without one, the last of mu1, dbae, pr-thr), that one.
+        that evaluation lacks the last All (or, without one, the last of mixed, mu1, dbae, pr-thr, near), that one.
         """
         done = self.summarizers()
         default = latest(done)

@@ -70,7 +70,7 @@ def test_near_answers_with_a_real_summary_and_says_how_near_it_is(with_near: Run
     for one, answer in zip(explained[:-2], summarizer(texts), strict=True):
         (summary,) = one.summaries
         assert summary.text == answer
-        assert answer.lower() in real
+        assert any(line.startswith(answer.lower()) for line in real)  # decoding.max_words may cut it
         assert summary.nearness is not None
         assert 0 < summary.nearness <= 1
         assert summary.probability is None
