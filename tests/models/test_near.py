@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from nutgraf import recipe
+from nutgraf.errors import MissingExtraError
+from nutgraf.models.initializers import load_initializer
 from nutgraf.models.near import NONE, Match, Near, Words, choose
 from nutgraf.text.corpus import Corpus
 
@@ -92,3 +94,15 @@ def test_the_best_pairs_are_chosen_first_and_a_summary_is_used_as_often_as_allow
     assert choose(match, 0.3, 1).tolist() == [8, 7, NONE, NONE]
     assert choose(match, 0.3, 2).tolist() == [7, 7, NONE, NONE]
     assert choose(match, 0.0, 3).tolist() == [7, 7, 7, 6]
+
+
+def test_how_near_the_answer_is() -> None:
+    model = make([[3, 4], [5, 6], [7], [8]], recipe.Near(early=1e9))
+    assert model.nearness(np.array([6, 5], dtype=np.int32)) == pytest.approx(1.0, rel=1e-4)
+    assert model.nearness(np.array([9], dtype=np.int32)) == 0
+
+
+def test_without_its_libraries_an_error_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nutgraf.extras.find_spec", lambda _: None)
+    with pytest.raises(MissingExtraError, match="near-0 needs the training extra"):
+        load_initializer("near", tmp_path)
