@@ -1,15 +1,20 @@
 """Words that say in which direction something goes, and summaries that say the opposite of their text.
 
 An axis has two sides, such as rise and fall. A summary contradicts its text where it says a word of one side, and the
-text says words of the other side alone. Words that only hint at a side ("weaker", "record") never contradict; in a text
-they are enough to allow the side. A negated word ("not rise", "pares gains") says nothing.
+text says words of the other side alone. Words that only hint at a side ("weaker", "record"), or often mean something
+else ("rally", "retreat"), never contradict; in a text they are enough to allow the side. A negated word ("not rise",
+"pares gains") says nothing.
 
-Only axes where this is reliable are here. Buying and selling, winning and losing are not: who buys from one that sells
-contradicts nobody, and words alone do not tell who did it.
+Only axes where this is reliable are here. Where two parties do opposite things at once, words alone do not tell who did
+what: buying and selling, winning and losing, admitting and denying, hiring and firing are not here. Nor are opening and
+closing, which markets do every day.
+
+The lists are general English. Nothing in them is there for the sake of a pair of a corpus.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,17 +25,27 @@ def _words(line: str) -> frozenset[str]:
     return frozenset(line.split())
 
 
+def _inflect(line: str) -> frozenset[str]:
+    """Return all forms of regular verbs."""
+    return frozenset(form for verb in line.split() for form in _forms(verb))
+
+
+def _forms(verb: str) -> tuple[str, str, str, str]:
+    if verb.endswith("e"):
+        return verb, verb + "s", verb + "d", (verb if verb.endswith("ee") else verb[:-1]) + "ing"
+    if re.search("[^aeiou]y$", verb):
+        return verb, verb[:-1] + "ies", verb[:-1] + "ied", verb + "ing"
+    # A short verb doubles its last letter: drop, dropped.
+    stem = verb + verb[-1] if re.fullmatch("[^aeiou]*[aeiou][^aeiouwxy]", verb) else verb
+    return verb, verb + ("es" if re.search("(s|sh|ch|x|o)$", verb) else "s"), stem + "ed", stem + "ing"
+
+
 @dataclass(frozen=True)
 class Side:
     """One side of an axis: the words that say it, and words that hint at it."""
 
     says: frozenset[str]
     hints: frozenset[str] = frozenset()
-
-    @classmethod
-    def of(cls, says: str, hints: str = "") -> Side:
-        """Make a side of words between blanks."""
-        return cls(_words(says), _words(hints))
 
 
 @dataclass(frozen=True)
@@ -43,125 +58,125 @@ class Axis:
     about: frozenset[str] = frozenset()
 
 
-_RAISE = "raise raises raised raising hike hikes hiked hiking lift lifts lifted lifting"
-_CUT = """cut cuts cutting lowers lowered lowering reduce reduces reduced reducing slash slashes slashed slashing trim
-    trims trimmed trimming"""
+_RISE = _inflect("climb jump surge soar gain increase rebound skyrocket") | _words(
+    "up higher rise rises rose risen rising grow grows grew grown growing leap leaps leaped leapt leaping"
+)
+_FALL = _inflect("drop slip decline tumble plunge plummet decrease slump dip") | _words(
+    """down lower fall falls fell fallen falling slide slides slid sliding sink sinks sank sunk sinking shrink shrinks
+    shrank shrunk shrinking"""
+)
+_RAISE = _inflect("raise hike")
+_CUT = _inflect("reduce slash trim") | _words("cut cuts cutting lowers lowered lowering")
 
 AXES = (
     Axis(
         "rise or fall",
-        Side.of(
-            """rise rises rose risen rising up higher gain gains gained gaining climb climbs climbed climbing jump
-            jumps jumped jumping surge surges surged surging soar soars soared soaring rally rallies rallied rallying
-            advance advances advanced advancing increase increases increased increasing grow grows grew grown growing
-            rebound rebounds rebounded rebounding leap leaps leapt double doubles doubled triple triples tripled""",
-            f"""high highs record records peak strong stronger firm firmer firmed strengthen strengthens strengthened
-            improve improves improved improving improvement growth recover recovers recovered recovery recovering
-            upward upside expand expands expanded expanding expansion positive better topped exceeded above add adds
-            added widen widens widened outperform bullish boost boosts boosted boosting {_RAISE}""",
+        Side(
+            _RISE,
+            _RAISE
+            | _inflect(
+                """accelerate add advance boost bounce double exceed expand firm improve lift outperform quadruple rally
+                recover spike strengthen swell top triple widen"""
+            )
+            | _words(
+                """above best better bullish expansion growth high highest highs improvement peak
+                positive record records recovery strength strong stronger strongest upside upturn upward upwards"""
+            ),
         ),
-        Side.of(
-            """fall falls fell fallen falling down lower drop drops dropped dropping slip slips slipped slipping
-            decline declines declined declining slide slides slid sliding sink sinks sank sunk sinking tumble tumbles
-            tumbled tumbling plunge plunges plunged plunging plummet plummets plummeted plummeting decrease decreases
-            decreased decreasing shrink shrinks shrank shrunk shrinking dip dips dipped dipping retreat retreats
-            retreated""",
-            f"""low lows lost lose loses losing loss losses weak weaker weaken weakens weakened weakness slow slows
-            slowed slowing slowdown slump slumps slumped ease eases eased easing soft softer worse worst less fewer
-            negative downward downturn contract contracts contracted contraction halve halved narrow narrows narrowed
-            below bearish hurt collapse collapses collapsed crash recession miss missed missing off {_CUT}""",
+        Side(
+            _FALL,
+            _CUT
+            | _inflect(
+                """collapse contract crash decelerate deteriorate dive dwindle ease erode fade halve lag miss narrow
+                retreat slow soften underperform weaken worsen"""
+            )
+            | _words(
+                """bearish below contraction downside downturn downward downwards lose loses losing loss
+                losses lost low lowest lows negative off recession reduction shed sheds shedding slowdown soft softer
+                trough weak weaker weakest weakness worse worst"""
+            ),
         ),
     ),
     Axis(
         "raise or cut",
-        Side.of(
-            _RAISE,
-            """rise rises rose rising up higher upward add adds added expand expands expanded boost boosts boosted
-            boosting increase increases increased increasing outlook""",
-        ),
-        Side.of(
-            _CUT,
-            """fall falls fell falling down drop drops lower decrease decreases decreased less fewer downward shrink
-            cost costs reduction reductions eliminate eliminated layoffs job jobs selling""",
+        Side(_RAISE, _RISE | _inflect("add boost expand lift") | _words("upward upwards")),
+        Side(_CUT, _FALL | _inflect("eliminate scrap") | _words("downward downwards reduction reductions")),
+        about=_words(
+            """budget dividend dividends estimate estimates fee fees forecast forecasts guidance outlook output pay
+            price prices production rate rates spending target targets tariff tariffs tax taxes wage wages"""
         ),
     ),
     Axis(
         "beat or miss",
-        Side.of(
-            "beat beats beating tops topped exceed exceeds exceeded exceeding above",
-            "better stronger higher more surpass surpasses surpassed ahead over past outpaced up strong",
+        Side(
+            _inflect("top exceed surpass") | _words("beat beats beaten beating"),
+            _words("above ahead better higher more over stronger up") | _inflect("outpace outstrip"),
         ),
-        Side.of(
-            "miss misses missed below lag lags lagged lagging undershoot undershoots",
-            "short worse weaker lower less disappoint disappoints disappointed disappointing behind under down shy",
+        Side(
+            _inflect("miss trail") | _words("undershoot undershoots undershot undershooting"),
+            _words("behind below down less lower short shy under weaker worse") | _inflect("disappoint lag"),
         ),
-        about=_words(
-            "expectation expectations estimate estimates forecast forecasts expected target targets consensus"
-        ),
+        about=_words("consensus estimate estimates expectation expectations forecast forecasts"),
     ),
     Axis(
         "profit or loss",
-        Side.of("profit profits profitable", "earnings earned income earns gain gains"),
-        Side.of("loss losses", "lost lose loses losing deficit negative red write-down charge job jobs cut cuts"),
+        Side(
+            _words("profit profits profitable profitability"),
+            _inflect("earn gain") | _words("earnings income surplus"),
+        ),
+        Side(
+            _words("loss losses loss-making unprofitable"),
+            _words("deficit lose loses losing lost negative red write-down write-downs writedown writedowns"),
+        ),
     ),
     Axis(
         "upgrade or downgrade",
-        Side.of("upgrade upgrades upgraded upgrading", "raise raises raised raising lift lifts lifted"),
-        Side.of("downgrade downgrades downgraded downgrading", "cut cuts cutting lower lowers lowered lowering"),
+        Side(_inflect("upgrade"), _RAISE | _inflect("lift")),
+        Side(_inflect("downgrade"), _CUT | _words("lower")),
     ),
     Axis(
         "accept or reject",
-        Side.of(
-            "accept accepts accepted accepting approve approves approved approving endorse endorses endorsed endorsing",
-            "agree agrees agreed agreement approval acceptance back backs backed support supports supported vote voted",
+        Side(
+            _inflect("accept approve endorse ratify"),
+            _inflect("adopt agree allow back clear pass support vote") | _words("acceptance agreement approval"),
         ),
-        Side.of(
-            "reject rejects rejected rejecting veto vetoes vetoed vetoing rebuff rebuffs rebuffed",
-            "refuse refuses refused rejection deny denies denied block blocks blocked oppose opposes opposed against",
-        ),
-    ),
-    Axis(
-        "admit or deny",
-        Side.of("admit admits admitted admitting confirm confirms confirmed confirming", "acknowledge acknowledged"),
-        Side.of(
-            "deny denies denied denying", "denial dismiss dismissed reject rejected refute refuted dispute disputed"
+        Side(
+            _inflect("reject veto rebuff spurn"),
+            _inflect("block decline dismiss oppose refuse vote")
+            | _words("against denied denies deny denying down opposition rejection refusal"),
         ),
     ),
     Axis(
-        "guilty or innocent",
-        Side.of("convict convicts convicted guilty", "conviction sentenced jailed admitted"),
-        Side.of("acquit acquits acquitted innocent", "acquittal cleared exonerated overturned freed appeal"),
-    ),
-    Axis(
-        "hire or fire",
-        Side.of("hire hires hired hiring", "recruit recruits recruited appoint appoints appointed names named"),
-        Side.of("sack sacks sacked fired lay-offs layoffs", "dismiss dismisses dismissed lay laid axe axed cut cuts"),
-    ),
-    Axis(
-        "open or close",
-        Side.of("opens opened opening reopen reopens reopened", "open start starts started begin began launch"),
-        Side.of("closes closed closing shuts shutting", "close shut closure end ends ended finish finished"),
+        "convict or acquit",
+        Side(_inflect("convict") | _words("guilty"), _inflect("jail sentence") | _words("conviction convictions")),
+        Side(
+            _words("acquit acquits acquitted acquitting acquittal"),
+            _inflect("clear exonerate free overturn quash") | _words("innocent innocence"),
+        ),
     ),
 )
 
-_NEGATIONS = _words(
-    """not n't no never without cannot neither nor nobody despite pare pares pared erase erases erased trim trims
-    trimmed halt halts halted stop stops stopped prevent prevents prevented avoid avoids avoided limit limits limited
-    curb curbs curbed unlikely fail fails failed"""
+_NEGATIONS = _inflect("avoid avert cap curb erase fail halt limit pare prevent reverse stop trim") | _words(
+    "not n't no never neither nor none nobody without cannot hardly unlikely instead rather"
 )
 _REACH = 2  # words before a direction word where a negation still means it
 # Verbs after which "up" and "down" are part of the verb.
-_PHRASAL = _words(
-    """set sets setting sign signs signed wrap wraps wrapped step steps stepped stepping shut shuts shutting break
-    breaks broke broken breaking blow blows blew blown give gives gave giving call calls called line lines lined wake
-    stand stands stood back backs backed make makes made making take takes took taken pick picks picked put puts
-    putting follow follows hold holds held turn turns turned show shows clean cleans crack cracks cracked cracking lay
-    gun gunned shoot shoots shot touch bow bows calm team teams teamed build builds built warm hang hangs hung catch
-    caught round track tracked hunt knock knocks knocked shake shakes shook strike struck sit sits sat mix patch
-    settle sum play plays played split splits hook burn burned tear tore face faces facing"""
+_PHRASAL = _inflect(
+    """back bow burn call calm clean clear cover crack end fill follow gun hand heat hunt join knock line link look mix
+    nail open pick pin play pull round settle show sign step sum team touch track turn use warm wash wrap"""
+) | _words(
+    """blow blows blew blown blowing break breaks broke broken breaking build builds built building catch catches
+    caught catching come comes coming came cut cuts cutting eat eats ate eaten eating get gets got getting give gives
+    gave given giving hang hangs hung hanging hold holds held holding keep keeps kept keeping lay lays laid laying lie
+    lies lain lying let lets letting make makes made making put puts putting run runs ran running set sets setting
+    shake shakes shook shaken shaking shoot shoots shot shooting shown shut shuts shutting sit sits sat sitting speak
+    speaks spoke spoken speaking split splits splitting stand stands stood standing strike strikes struck striking take
+    takes took taken taking tear tears tore torn tearing throw throws threw thrown throwing tie ties tied tying wake
+    wakes woke woken waking wind winds wound winding write writes wrote written writing"""
 )
-_NOT_AN_AMOUNT = _words("house court courts education chamber saxony austria manhattan learning ground")
-_DECLINES = _words("decline declines declined declining")
+# "The lower house" and "higher education" say nothing of an amount.
+_COMPOUNDS = _words("chamber chambers court courts education ground house houses learning")
+_DECLINES = _inflect("decline")
 
 
 def find_directions(words: Sequence[str]) -> list[bool]:
@@ -209,6 +224,6 @@ def _is_idle(words: Sequence[str], place: int) -> bool:
     if word in ("up", "down"):
         return words[max(0, place - 1)] in _PHRASAL or (word == "up" and after[:1] == ["to"])
     if word in ("higher", "lower"):
-        return bool(_NOT_AN_AMOUNT.intersection(after[:1]))
+        return bool(_COMPOUNDS.intersection(after[:1]))
     # "declined to comment" is no fall; "declined to 5.2" is.
     return word in _DECLINES and after[:1] == ["to"] and not any(map(is_digit, "".join(after[1:])))

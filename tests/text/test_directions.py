@@ -18,16 +18,16 @@ def contradictions(summary: str, text: str) -> list[str]:
         ("acme profit rises", "acme said its profit fell by a third", ["rises"]),
         ("acme shares up 5 %", "shares of acme dropped 5 % after the report", ["up"]),
         ("stocks lower", "stocks closed higher", ["lower"]),
+        ("home sales drop", "home sales are skyrocketing", ["drop"]),
         ("bank raises rates", "the bank slashed rates to 2 %", ["raises"]),
         ("acme cuts dividend", "acme raised its dividend", ["cuts"]),
         ("acme beats estimates", "acme missed analysts ' estimates", ["beats"]),
         ("acme posts profit", "acme had a loss of 3 million", ["profit"]),
         ("broker upgrades acme", "the broker downgraded acme", ["upgrades"]),
         ("parliament approves budget", "lawmakers rejected the budget", ["approves"]),
-        ("minister confirms talks", "the minister denied that there were talks", ["confirms"]),
         ("banker pleads guilty", "the banker was acquitted on monday", ["guilty"]),
-        ("acme hires 500", "acme sacked 500 workers", ["hires"]),
-        ("tokyo opens weaker", "tokyo closed weaker", ["opens"]),
+        ("court acquits banker", "a court convicted the banker", ["acquits"]),
+        ("bank reduces rates", "the bank is hiking its rates", ["reduces"]),
     ],
 )
 def test_the_opposite_of_what_the_text_says_contradicts(summary: str, text: str, found: list[str]) -> None:
@@ -45,6 +45,11 @@ def test_the_opposite_of_what_the_text_says_contradicts(summary: str, text: str,
         ("stocks pare gains", "stocks fell"),
         ("acme profit rises", "acme reported its results"),
         ("acme to buy bolt", "bolt will be sold to acme"),  # no axis: who sells has a buyer
+        ("minister confirms talks", "the rebels denied that there were talks"),  # nor here: one of two parties each
+        ("tokyo opens weaker", "tokyo closed weaker"),
+        ("acme raises doubts", "acme cut ties with its partner"),  # no amount that somebody decides
+        ("thousands rally", "prices fell"),  # a word of two meanings
+        ("profit rises", "profit will stagnate rather than fall"),
         ("acme sets up fund", "acme shares fell"),
         ("minister steps down", "support for the minister has risen"),
         ("lower house votes", "taxes rose"),
@@ -72,6 +77,16 @@ def test_forbidden_words_are_of_the_side_that_the_text_excludes() -> None:
     # No word of the text is ever forbidden: a summary may copy whatever it likes.
     for text in ("sets up a fund that fell", "did not rise but fell", "no profit , a loss"):
         assert not forbidden_words(text.split()) & set(text.split())
+
+
+def test_verbs_have_all_their_forms() -> None:
+    said = frozenset[str]().union(*(axis.one.says | axis.other.says for axis in AXES))
+    hinted = frozenset[str]().union(*(axis.one.hints | axis.other.hints for axis in AXES))
+    assert {"surge", "surges", "surged", "surging", "drop", "drops", "dropped", "dropping"} <= said
+    assert {"veto", "vetoes", "vetoed", "vetoing", "ratify", "ratifies", "ratified", "ratifying"} <= said
+    assert {"climbed", "climbing", "gained", "gaining"} <= said
+    assert {"agree", "agrees", "agreed", "agreeing", "pass", "passes", "passed", "slowed", "slowing"} <= hinted
+    assert not {"surgeing", "droped", "climbbed", "gainned", "agreing", "vetos", "slowwed"} & (said | hinted)
 
 
 def test_sides_have_no_word_in_common() -> None:
