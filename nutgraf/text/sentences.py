@@ -43,21 +43,19 @@ def _ends_sentence(piece: str, following: str) -> bool:
     if not body.endswith(".") or _STARTER.match(start):
         return True
     last = re.split("[-/]", body)[-1]  # "Japan-U.S." is an abbreviation if "U.S." is
-    word = last.rstrip(".")
-    # The tokenizer takes any two letters with a full stop for an acronym; here "it." ends a sentence, "St." does not.
-    if len(word) == 2 and word.isalpha():
-        return not _is_abbreviation(word, following)
-    return word not in _ABBREVIATED_NAMES and not keeps_full_stop(last, following)
+    return last.rstrip(".") not in _ABBREVIATED_NAMES and not keeps_full_stop(last, following)
 
 
 def keeps_full_stop(piece: str, following: str) -> bool:
     """Whether the full stop at the end of a piece of text belongs to an abbreviation, given the piece after it."""
     body = piece.strip(_OPENING_MARKS + CLOSING_MARKS)
-    if _ACRONYM.match(body) and (len(body) > 2 or following):
+    word = body.rstrip(".")
+    two_letters = len(word) == 2 and word.isalpha()  # "it." is a word at an end, "St." an abbreviation by the list
+    if _ACRONYM.match(body) and not two_letters and (len(body) > 2 or following):
         return True
     if following[:1].islower() or following[:1] in CANNOT_START:
         return True
-    return following != "" and _is_abbreviation(body.rstrip("."), following)
+    return following != "" and _is_abbreviation(word, following)
 
 
 def _is_abbreviation(word: str, following: str) -> bool:
