@@ -85,6 +85,11 @@ Chains = Annotated[
     Field(strict=False),  # TOML has lists
     _check(lambda names: 0 < len(names) == len({*names} & {*INITIALIZERS}), f"different ones of {INITIALIZERS}"),
 ]
+SomeChains = Annotated[
+    tuple[str, ...],
+    Field(strict=False),
+    _check(lambda names: len(names) == len({*names} & {*INITIALIZERS}), f"different ones of {INITIALIZERS}"),
+]
 
 CONFIG = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 _EXPECTED = {  # where pydantic's own words would mislead who writes TOML
@@ -222,6 +227,10 @@ class Near(Section):
     name_penalty: Probability = default(0.8, "factor for each name that the summary has and the text lacks")
     min_score: Probability = default(0.3, "pairs with a lower score are left out")
     max_uses: Positive = default(2, "texts that one summary may be paired with")
+    again_min_score: Probability = default(0.2, "candidates with a lower score are not scored again by models")
+    again_pairs: AboveZero = default(1.5, "pairs chosen then, as a multiple of those found first")
+    summarizer_weight: AboveZero = default(0.4, "weight of the summarizer's mean log-probability in the new score")
+    expander_weight: AboveZero = default(0.7, "weight of the expander's mean log-probability in the new score")
     repeat: Positive = default(2, "times that a found pair counts among artificial ones, for summarizers")
 
 
@@ -305,6 +314,7 @@ class Plan(Section):
 
     initializers: Chains = default(PAPER_INITIALIZERS, "the chains: pr-thr, dbae, mu1, near")
     iterations: Annotated[int, Field(ge=0, multiple_of=2)] = default(6, "the last summarizers are x-<iterations>; even")
+    all_chains: SomeChains = default((), "with near: the chains whose artificial texts all-2 learns from; []: all")
     train_all: bool = default(True, "also train all-2, all-4 ... on the pairs of all chains")
     warm_start: bool = default(False, "the chains share their first expander, and later models start from earlier ones")
 

@@ -23,6 +23,7 @@ TOKENISED_WORDS = 300e3  # a second
 CASED_WORDS = 4e6  # are looked at
 COUNTED_WORDS = 5e6  # a second
 EMBEDDED_WORDS = 90e3  # a second, for width 128, 5 negative words, one epoch
+RESCORED = 2.5  # candidates per text that models score again
 LOADING = 3.0  # seconds: to start, read, write and check
 THRESHOLDS = 40.0  # seconds: to try values of eta and N
 _ONE_THREAD = (Kind.TEXT, Kind.CASING, Kind.ALIGNED, Kind.EMBEDDINGS)
@@ -110,6 +111,10 @@ def _pairs(step: Step, recipe: Recipe, sizes: Sizes) -> float:
     """Return the cost of applying a model to one corpus."""
     if step.model == FOUND:
         return sizes.texts * sizes.summaries * SEARCHED
+    if step.model and step.model.finds:
+        both = [(sizes.text_words, sizes.summary_words), (sizes.summary_words, sizes.text_words)]
+        flops = sum(forward(recipe, *words, recipe.training.shortlist) for words in both)
+        return RESCORED * sizes.texts * flops / TRAINING_FLOPS
     limit = recipe.generation.sentences_per_chain or 10**12
     if step.expands:
         words = min(recipe.generation.max_text_words, sizes.text_words)

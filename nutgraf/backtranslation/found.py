@@ -10,8 +10,9 @@ best pairs are chosen once more, and models are trained on them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,60 +24,66 @@ from nutgraf.learning.batches import gather_batch
 from nutgraf.models.near import NONE, Match, Places, choose
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.progress import Progress, Report, ignore
-from nutgraf.run.pairs import ARTIFICIAL
+from nutgraf.run.pairs import ARTIFICIAL, FOUND_FILE
 from nutgraf.text.corpus import Corpus
 
 KEPT = 5  # candidates per text that are kept to be scored again
 BATCH = 128  # pairs scored at once
-FILE = "found.safetensors"
 
 Scores = NDArray[np.float32]
 
 
 def save_pairs(match: Match, chosen: Places, summaries: Corpus, folder: Path) -> None:
     """Write the summary chosen for each text, empty where there is none, and the candidates that were not chosen."""
-    found = chosen != NONE
     corpus = Corpus.of(summaries[place] if place != NONE else np.zeros(0, np.int32) for place in chosen.tolist())
     corpus.save(folder, ARTIFICIAL)
-    scores = np.where((match.places == chosen[:, None]) & found[:, None], match.scores, 0).max(1, initial=0)
-    kept = {"candidates": match.places[:, :KEPT], "candidate_scores": match.scores[:, :KEPT]}
-    save_file({"places": chosen, "scores": scores, **{k: np.ascontiguousarray(v) for k, v in kept.items()}}, folder / FILE)
+    arrays: dict[str, NDArray[Any]] = {
+        "places": chosen,
+        "scores": _scores_of(match, chosen),
+        "candidates": np.ascontiguousarray(match.places[:, :KEPT]),
+        "candidate_scores": np.ascontiguousarray(match.scores[:, :KEPT]),
+    }
+    save_file(arrays, folder / FOUND_FILE)
 
 
 def load_match(folder: Path) -> Match:
     """Read the candidates of all texts."""
-    stored = load_file(folder / FILE)
+    stored = load_file(folder / FOUND_FILE)
     return Match(stored["candidates"], stored["candidate_scores"])
 
 
 def load_chosen(folder: Path) -> tuple[Places, Scores]:
     """Read the place of the summary chosen for each text, or NONE, and its score."""
-    stored = load_file(folder / FILE)
+    stored = load_file(folder / FOUND_FILE)
     return stored["places"], stored["scores"]
 
 
+@dataclass(frozen=True)
+class Scorer:
+    """Two models that score pairs; the output layer is estimated from `shortlist` words, as in training."""
+
+    summarizer: Seq2seq
+    expander: Seq2seq
+    shortlist: int
+    seed: int
+
+
 def find_again(
-    match: Match,
-    texts: Corpus,
-    summaries: Corpus,
-    summarizer: Seq2seq,
-    expander: Seq2seq,
-    settings: recipe.Near,
-    report: Report = ignore,
+    match: Match, texts: Corpus, summaries: Corpus, scorer: Scorer, settings: recipe.Near, report: Report = ignore
 ) -> Match:
     """Return the candidates in the order of their scores by words and by models; weak candidates are left out."""
-    rows, columns = np.nonzero(match.scores >= settings.again_min_score)
+    rows, columns = np.nonzero(match.scores >= max(settings.again_min_score, 1e-6))
     places = match.places[rows, columns]
-    total = 2 * len(rows)
+    of_texts, of_summaries = Side(texts, rows), Side(summaries, places)
 
-    def part(start: int) -> Report:
-        return lambda progress: report(Progress(start + progress.done, total, "pairs"))
+    def report_from(start: int) -> Report:
+        return lambda progress: report(Progress(start + progress.done, 2 * len(rows), "pairs"))
 
-    forward = mean_log_probs(summarizer, texts, rows, summaries, places, part(0))
-    backward = mean_log_probs(expander, summaries, places, texts, rows, part(len(rows)))
+    forward = mean_log_probs(scorer.summarizer, of_texts, of_summaries, scorer, report_from(0))
+    backward = mean_log_probs(scorer.expander, of_summaries, of_texts, scorer, report_from(len(rows)))
     scores = np.zeros_like(match.scores)
-    models = np.exp(settings.summarizer_weight * forward + settings.expander_weight * backward)
-    scores[rows, columns] = match.scores[rows, columns] * models
+    by_models = np.exp(settings.summarizer_weight * forward + settings.expander_weight * backward)
+    scores[rows, columns] = match.scores[rows, columns] * by_models
     order = np.argsort(-scores, axis=1, kind="stable")
     scores = np.take_along_axis(scores, order, 1)
     return Match(np.where(scores > 0, np.take_along_axis(match.places, order, 1), NONE), scores)
@@ -85,26 +92,46 @@ def find_again(
 def choose_most(match: Match, count: int, max_uses: int) -> Places:
     """Return one summary per text, NONE where there is none: the best `count` pairs."""
     chosen = choose(match, 0.0, max_uses)
-    scores = np.where(match.places == chosen[:, None], match.scores, 0).max(1, initial=0) * (chosen != NONE)
+    scores = _scores_of(match, chosen)
     kept = np.argsort(-scores, kind="stable")[:count]
     result = np.full_like(chosen, NONE)
     result[kept] = chosen[kept]
     return result
 
 
+def _scores_of(match: Match, chosen: Places) -> Scores:
+    """Return the score of each text's summary; 0 where it has none."""
+    same = (match.places == chosen[:, None]) & (chosen != NONE)[:, None]
+    return np.asarray(np.where(same, match.scores, 0).max(1, initial=0), dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of pairs: sentences of a corpus, by their places; one may be there several times."""
+
+    corpus: Corpus
+    places: Places
+
+    @property
+    def lengths(self) -> Places:
+        """The number of words of each."""
+        return self.corpus.lengths[self.places]
+
+
 @torch.no_grad()
 def mean_log_probs(
-    model: Seq2seq, sources: Corpus, source: Places, targets: Corpus, target: Places, report: Report = ignore
+    model: Seq2seq, given: Side, wanted: Side, scorer: Scorer, report: Report = ignore
 ) -> NDArray[np.float64]:
-    """Return the mean log-probability of a word of targets[target[i]], given sources[source[i]]."""
-    result = np.zeros(len(source))
-    order = np.lexsort((sources.lengths[source], targets.lengths[target]))
+    """Return the mean log-probability of a word of each wanted sentence, its end included, given the other."""
+    result, lengths, device = np.zeros(len(given.places)), wanted.lengths, model.bias.device
+    order = np.lexsort((given.lengths, lengths))
     model.eval()
-    device = model.bias.device
-    for start in range(0, len(order), BATCH):
-        chosen = order[start : start + BATCH]
-        given, wanted = gather_batch(sources, source[chosen]).to(device), gather_batch(targets, target[chosen]).to(device)
-        total = model.log_probs(given, wanted).sum(1).cpu().numpy()
-        result[chosen] = total / (targets.lengths[target[chosen]] + 1)
-        report(Progress(start + len(chosen), len(order), "pairs"))
+    with torch.random.fork_rng():
+        torch.manual_seed(scorer.seed)
+        for start in range(0, len(order), BATCH):
+            chosen = order[start : start + BATCH]
+            source, target = (gather_batch(side.corpus, side.places[chosen]).to(device) for side in (given, wanted))
+            total = model.log_probs(source, target, scorer.shortlist).sum(1).cpu().numpy()
+            result[chosen] = total / (lengths[chosen] + 1)
+            report(Progress(start + len(chosen), len(order), "pairs"))
     return result

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
-from nutgraf.backtranslation import pairs, thresholds
+from nutgraf.backtranslation import found, pairs, thresholds
 from nutgraf.errors import RecipeError
 from nutgraf.hardware import Hardware
 from nutgraf.learning.loop import Job, save_history
@@ -31,7 +31,7 @@ from nutgraf.run.folder import Run
 from nutgraf.run.inputs import Source
 from nutgraf.run.keys import eta_is_tuned
 from nutgraf.run.names import FOUND, ModelName
-from nutgraf.run.pairs import ARTIFICIAL, FOUND_FILE, real_side
+from nutgraf.run.pairs import ARTIFICIAL, real_side
 from nutgraf.run.plan import (
     ALIGNED,
     CASING,
@@ -226,27 +226,36 @@ class Steps:
         """Apply x-i to the real corpus of its inputs: a summarizer to D^F, an expander to D^S."""
         name = task.step.model
         assert name is not None, "pairs are made by a model"
-        if name == FOUND:
-            self._found_pairs(task)
+        if name.finds:
+            self._find_pairs(task) if name.initial else self._find_pairs_again(task)
             return
         real = self._real_side(name)
         apply = self._initial(name) if name.initial else self._sampler(name, task.seed)
         pairs.generate(real, apply, self.recipe.generation.chunk, task.work, task.folder, task.report)
 
-    def _found_pairs(self, task: Task) -> None:
+    def _find_pairs(self, task: Task) -> None:
         """Pair texts with their nearest summaries; a text with no near one has an empty summary."""
         model = near.Near.load(self.run.step_folder(str(task.step.model)))
-        settings, texts = self.recipe.near, self.prepared.texts
-        match = model.match(texts, task.report)
-        chosen = near.choose(match, settings.min_score, settings.max_uses)
-        nothing = np.zeros(0, dtype=np.int32)
-        found = (model.summaries[place] if place != near.NONE else nothing for place in chosen.tolist())
-        Corpus.of(found).save(task.folder, ARTIFICIAL)
-        scores = np.where((match.places == chosen[:, None]) & (chosen != near.NONE)[:, None], match.scores, 0)
-        save_file({"places": chosen, "scores": scores.sum(1)}, task.folder / FOUND_FILE)
+        match = model.match(self.prepared.texts, task.report)
+        chosen = near.choose(match, self.recipe.near.min_score, self.recipe.near.max_uses)
+        found.save_pairs(match, chosen, self.prepared.summaries, task.folder)
         count = int((chosen != near.NONE).sum())
         if count < FEW_FOUND:
             task.warn(f"near: {count} pairs found between the two corpora; a lower near.min_score finds more")
+
+    def _find_pairs_again(self, task: Task) -> None:
+        """Choose among the candidates of the first search with the help of near's own expander and summarizer."""
+        first, name = self.run.step_folder(FOUND.pairs), task.step.model
+        assert name is not None, "pairs are found by a model"
+        settings, corpora = self.recipe.near, (self.prepared.texts, self.prepared.summaries)
+        summarizer, expander = (
+            storage.load(self.run.step_folder(str(model)), self.hardware.device)
+            for model in (name, name.at(name.iteration - 1))
+        )
+        scorer = found.Scorer(summarizer, expander, self.recipe.training.shortlist, seed_of(task.seed))
+        match = found.find_again(found.load_match(first), *corpora, scorer, settings, task.report)
+        count = round(settings.again_pairs * int((found.load_chosen(first)[0] != near.NONE).sum()))
+        found.save_pairs(match, found.choose_most(match, count, settings.max_uses), corpora[1], task.folder)
 
     def _real_side(self, maker: ModelName) -> Corpus:
         limit = self.recipe.generation.sentences_per_chain
@@ -298,9 +307,9 @@ class Steps:
         if step.expands:
             return pairs.union(list(zip(made, reals, strict=True)))
         artificial = [(made[i], reals[i]) for i, maker in enumerate(makers) if maker.expands]
-        found = [(reals[i], made[i]) for i, maker in enumerate(makers) if not maker.expands]
+        real = [(reals[i], made[i]) for i, maker in enumerate(makers) if maker.finds]
         learned = pairs.union(artificial, self.recipe.training.min_coverage)
-        return learned.joined(pairs.union(found), self.recipe.near.repeat) if found else learned
+        return learned.joined(pairs.union(real), self.recipe.near.repeat) if real else learned
 
     def untrained(self, step: Step, seed: str) -> Seq2seq:
         """Return a model to train: a new one, or the one that it starts from."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from nutgraf.report.charts import Axis, Charts, Panel, Series, make_axis, outline_bins
 from nutgraf.report.facts import Facts, Pairs, spread
-from nutgraf.run.names import CHAINS, FOUND
+from nutgraf.run.names import CHAINS
 from nutgraf.run.plan import Kind, Step
 
 SAMPLES = 3  # sentences whose artificial counterparts are shown
@@ -22,7 +22,7 @@ def samples(facts: Facts) -> list[tuple[bool, list[Card]]]:
     """Return what expanders (True), then summarizers (False), wrote for the first sentences of each corpus."""
     found = []
     for expands in (True, False):
-        made_by = [step for step in facts.done_steps(Kind.PAIRS) if step.model != FOUND]
+        made_by = [step for step in facts.done_steps(Kind.PAIRS) if not (step.model and step.model.finds)]
         if steps := [step for step in made_by if step.expands == expands]:
             real, made = facts.real(steps[0]), [(step, facts.artificial(step)) for step in steps]
             write, places = facts.codec.text, range(min(SAMPLES, *(len(corpus) for _, corpus in made)))
@@ -41,7 +41,7 @@ def distributions(facts: Facts) -> Charts | None:
     for iteration in sorted({step.iteration for step in steps}):
         own = [step for step in steps if step.iteration == iteration]
         heading = f"Iteration {iteration}: artificial {'texts' if own[0].expands else 'summaries'}"
-        found = "; near’s are real ones, found" if any(step.model == FOUND for step in own) else ""
+        found = "; near’s are real ones, found" if any(step.model and step.model.finds for step in own) else ""
         rows.append((heading + found, _panels(facts, own, real)))
     chains = {step.chain for step in steps}
     legend = [*((chain, chain) for chain in CHAINS if chain in chains), ("real", "real")]

@@ -140,7 +140,7 @@ class Facts:
         """Return some of the pairs of a step."""
         real, artificial = self.real(step), self.artificial(step)
         made = np.arange(min(len(real), len(artificial)))
-        if step.model == FOUND:
+        if step.model and step.model.finds:
             made = np.flatnonzero(artificial.lengths)
         places = [int(made[place]) for place in spread(len(made))]
         texts, summaries = (artificial, real) if step.expands else (real, artificial)

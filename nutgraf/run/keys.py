@@ -13,7 +13,7 @@ from dataclasses import asdict
 
 from nutgraf.recipe import AUTO, Recipe
 from nutgraf.run.inputs import Inputs
-from nutgraf.run.names import NEAR, ModelName
+from nutgraf.run.names import FOUND, NEAR, ModelName
 from nutgraf.run.plan import ALIGNED, JOINT, OF_TEXTS, Kind, Step, learning_rate, training_steps
 
 # To be raised when the code of a kind of step changes what it makes: tests/run/test_versions.py finds out.
@@ -80,13 +80,16 @@ def _of_initializer(step: Step, recipe: Recipe) -> Values:
         own = _values(recipe, "pr_thr", without=("vector_epochs", "vector_words"))
         return own | _vocabularies(recipe, "texts", "summaries")
     if step.chain == NEAR:
-        return _values(recipe, "near", without=("min_score", "max_uses", "repeat"))
+        return _values(recipe, "near", "candidates", "common", "early", "name_penalty")
     return _values(recipe, step.chain) | _vocabularies(recipe, "summaries")
 
 
 def _of_pairs(step: Step, recipe: Recipe) -> Values:
-    if step.chain == NEAR and step.iteration == 0:
+    if step.model == FOUND:
         return _values(recipe, "near", "min_score", "max_uses")
+    if step.model and step.model.finds:
+        names = ["max_uses", "again_min_score", "again_pairs", "summarizer_weight", "expander_weight"]
+        return _values(recipe, "near", *names) | _values(recipe, "training", "shortlist")
     names = ["sentences_per_chain", "chunk"]
     if step.iteration:
         side = "text" if step.expands else "summary"

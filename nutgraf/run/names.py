@@ -7,7 +7,8 @@ all-2            trained on the pairs of all chains
 mixed-2          the paper's All, where `near` is a chain too: trained on the pairs of all others
 all-2+10000      all-2, fine-tuned on 10,000 aligned pairs
 seq2seq          trained on aligned pairs alone, for comparison
-mu1-1.pairs      the step that applies mu1-1 to a corpus; near-0.pairs finds pairs of two real sentences
+mu1-1.pairs      the step that applies mu1-1 to a corpus; near-0.pairs, near-2.pairs ... find pairs of two real
+                 sentences
 Lead-8           the baseline: the first 8 words of a text
 """
 
@@ -75,6 +76,11 @@ class ModelName:
         return self.iteration % 2 == 1
 
     @property
+    def finds(self) -> bool:
+        """Whether its pairs are found between the two corpora, and none of their sides is artificial."""
+        return self.chain == NEAR and not self.expands
+
+    @property
     def initial(self) -> bool:
         """Whether it is an initializer."""
         return self.iteration == 0 and not self.supervised
@@ -102,7 +108,7 @@ class ModelName:
         return replace(self, iteration=iteration)
 
 
-FOUND = ModelName(NEAR)  # its pairs are found, not artificial
+FOUND = ModelName(NEAR)  # its pairs are found by words alone; those of near-2, near-4 ... are chosen with its help
 
 
 def is_pairs(step: str) -> bool:

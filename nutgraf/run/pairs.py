@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nutgraf.recipe import INITIALIZERS
-from nutgraf.run.names import FOUND, ModelName
+from nutgraf.run.names import ModelName
 from nutgraf.text.corpus import Corpus
 
 ARTIFICIAL = "artificial"  # the name of the corpus in the folder of a step
@@ -26,6 +26,6 @@ def share(real: Corpus, limit: int, chain: str) -> Corpus:
 
 def real_side(texts: Corpus, summaries: Corpus, limit: int, maker: ModelName) -> Corpus:
     """Return what a model's pairs are made from, sentence by sentence: its chain's share, or, to find pairs, all."""
-    if maker == FOUND:
+    if maker.finds:
         return texts
     return share(summaries if maker.expands else texts, limit, maker.chain)

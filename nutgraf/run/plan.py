@@ -5,7 +5,8 @@ all-2, all-4 ... are trained from the pairs of all chains together and are leave
 on aligned pairs for comparison, and rows such as `all-2+10000`, the last summarizer fine-tuned on 10,000 of them.
 
 The chain `near` (not in the paper) starts from pairs that the two corpora hold: near-0.pairs has two real sides. Its
-summarizers, and all-2, all-4 ..., learn from the found pairs and from artificial ones together. Where it is one of
+summarizers learn from found pairs and from artificial ones together. near-2.pairs are found again, with the help of
+near-1 and near-2; from them learn near-3, near-4 and all-2, and so on. Where it is one of
 several chains, mixed-2, mixed-4 ... are the paper's All, without it: of two other chains or more.
 
 With `plan.warm_start` (not in the paper) fewer models start from random weights: one expander, all-1, is trained on the
@@ -78,7 +79,7 @@ class Step:
     @property
     def pairs(self) -> tuple[str, ...]:
         """The artificial or found pairs that the step's model is trained on."""
-        return tuple(filter(is_pairs, self.needs))
+        return tuple(filter(is_pairs, self.needs)) if self.kind is not Kind.PAIRS else ()
 
 
 def make_plan(settings: recipe.Plan, aligned: bool = False, aligned_limits: Sequence[int] = ()) -> tuple[Step, ...]:
@@ -92,7 +93,9 @@ def make_plan(settings: recipe.Plan, aligned: bool = False, aligned_limits: Sequ
         common = ModelName(ALL, 1) if warm and len(of_paper) > 1 and iteration == 2 else None
         for chain in chains:
             steps += _initializer(chain) if iteration == 2 else []
-            steps += [_pairs(ModelName(chain, iteration - 2)), *(() if common else _loop(chain, iteration, warm))]
+            last = ModelName(chain, iteration - 2)
+            steps += [] if last.pairs in {step.name for step in steps} else [_pairs(last)]
+            steps += [] if common else _loop(chain, iteration, warm)
         if common:
             steps.append(_trained(common, [ModelName(chain) for chain in of_paper]))
             for chain in chains:
@@ -106,12 +109,14 @@ def _together(settings: recipe.Plan, iteration: int) -> list[Step]:
     """Return All of an iteration, and, where `near` is one of the chains, the paper's All without it."""
     makers = [ModelName(chain, iteration - 1) for chain in settings.initializers]
     of_paper = [maker for maker in makers if maker.chain != NEAR]
-    found = [FOUND] if len(of_paper) < len(makers) else []
+    near = ModelName(NEAR, iteration)
+    finds = near.chain in settings.initializers
     steps = []
-    if found:
-        steps.append(_trained(ModelName(ALL, iteration), [*makers, *found]))
+    if finds:
+        chosen = [maker for maker in makers if maker.chain in (settings.all_chains or settings.initializers)]
+        steps += [_pairs(near), _trained(ModelName(ALL, iteration), [*chosen, near])]
     if len(of_paper) > 1:
-        name = ModelName(MIXED if found else ALL, iteration)
+        name = ModelName(MIXED if finds else ALL, iteration)
         first = next(chain for chain in PREFERRED if chain in settings.initializers)
         start = ModelName(first, 2) if iteration == 2 else name.at(iteration - 2)
         steps.append(_trained(name, of_paper, start if settings.warm_start else None))
@@ -129,6 +134,8 @@ def _initializer(chain: str) -> list[Step]:
 
 
 def _pairs(name: ModelName) -> Step:
+    if name.finds and not name.initial:
+        return Step(name.pairs, Kind.PAIRS, (TEXT, FOUND.pairs, str(name.at(name.iteration - 1)), str(name)), name)
     return Step(name.pairs, Kind.PAIRS, (TEXT, str(name)), name)
 
 
@@ -143,7 +150,7 @@ def _loop(chain: str, iteration: int, warm: bool, common: ModelName | None = Non
     """Return one loop of back-translation: x-(i-2).pairs -> x-(i-1) -> its pairs -> x-i."""
     last, expander, summarizer = (ModelName(chain, i) for i in (iteration - 2, iteration - 1, iteration))
     resumes = warm and iteration > 2
-    found = [FOUND] if chain == NEAR else []
+    found = [last] if chain == NEAR else []
     return [
         _trained(expander, [last], expander.at(iteration - 3) if resumes else common),
         _pairs(expander),
