@@ -153,7 +153,7 @@ class Embeddings(Section):
     sample: Probability = default(1e-4, "share of the corpus above which a word is randomly skipped; 0: never")
     min_count: Positive = default(5, "rarer words get no vector of their own")
     buckets: Positive = default(2_000_000, "hash buckets of the character n-grams")
-    max_sentences: ZeroOrMore = default(0, "sentences read per side, for the joint vectors only; 0: all")
+    max_sentences: ZeroOrMore = default(0, "sentences read per side; 0: all")
 
 
 @dataclass(frozen=True, config=CONFIG)

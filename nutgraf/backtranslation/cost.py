@@ -73,6 +73,11 @@ def _seconds(step: Step, recipe: Recipe, sizes: Sizes) -> float:
         case Kind.ALIGNED:
             return sizes.aligned * (sizes.text_words + sizes.summary_words) / TOKENISED_WORDS
         case Kind.EMBEDDINGS:
+            most = recipe.embeddings.max_sentences or 10**12
+            words_F, words_S = (
+                min(sizes.texts, most) * sizes.text_words,
+                min(sizes.summaries, most) * sizes.summary_words,
+            )
             words = {JOINT: words_F + words_S, "embeddings-F": words_F, "embeddings-S": words_S}[step.name]
             joint = step.name == JOINT
             width = recipe.embeddings.width if joint else recipe.embeddings.procrustes_width

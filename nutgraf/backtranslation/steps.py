@@ -163,7 +163,7 @@ class Steps:
         width = settings.width
         if task.step.name != JOINT:
             epochs = self.recipe.pr_thr.epochs_for(len(corpora[0].tokens))
-            settings, width = replace(settings, epochs=epochs, max_sentences=0), settings.procrustes_width
+            settings, width = replace(settings, epochs=epochs), settings.procrustes_width
         lexicon, seed = self.prepared.lexicon, seed_of(task.seed)
         vectors = train_embeddings(
             corpora, lexicon, ids, width, settings, seed, task.report, with_end=task.step.name != JOINT

@@ -67,9 +67,11 @@ def values_used(step: Step, recipe: Recipe) -> Values:
 
 
 def _of_embeddings(step: Step, recipe: Recipe) -> Values:
-    shared = _values(recipe, "embeddings", "window", "negative", "learning_rate", "sample", "min_count", "buckets")
+    shared = _values(
+        recipe, "embeddings", "window", "negative", "learning_rate", "sample", "min_count", "buckets", "max_sentences"
+    )
     if step.name == JOINT:
-        own = _values(recipe, "embeddings", "width", "epochs", "max_sentences")
+        own = _values(recipe, "embeddings", "width", "epochs")
         return shared | own | _vocabularies(recipe, "texts", "summaries", "joint")
     own = _values(recipe, "embeddings", "procrustes_width") | _values(recipe, "pr_thr", "vector_epochs", "vector_words")
     return shared | own | _vocabularies(recipe, "texts" if step.name == OF_TEXTS else "summaries")
