@@ -301,6 +301,8 @@ class Decoding(Section):
     length_penalty: float = default(1.0, "scores are divided by length to the power of this")
     output_words: TopWords = default(0, "most frequent words that can be generated; others can only be copied; 0: all")
     batch: Positive = default(64, "texts at once")
+    trim: bool = default(False, 'a summary does not end in a comma, or in a word such as "of" that wants another')
+    prefer_true: bool = default(False, "of the beam, summaries with nothing unsupported or contradicted go first")
     faithful: bool = default(False, "names and numbers can only be copied, and no direction contradicts the text")
 
     def __post_init__(self) -> None:

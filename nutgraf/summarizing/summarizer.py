@@ -37,6 +37,9 @@ from nutgraf.text.reading import clean_line
 from nutgraf.text.sentences import split_sentences
 from nutgraf.text.tokens import Tokenizer
 
+# A line that ends in one of these is not finished; "in", "on", "up" may belong to a verb and end one.
+_DANGLING = ", : ; - -- ( [ `` ` & + a an the of to for from with by and or at as its his her their than that"
+DANGLING = frozenset(_DANGLING.split())
 RETRIES = 8  # to meet the word limit: the model counts punctuation as words, a reader does not
 
 
@@ -247,9 +250,10 @@ class Summarizer:
         """
         forbid = partial(self._forbid, codec)
         if options.max_words is None and options.min_words is None:
-            found = self._model(sentences, decoding, options.n_best, report, forbid) if sentences else []
+            wanted = max(options.n_best, decoding.beam) if decoding.prefer_true else options.n_best
+            found = self._model(sentences, decoding, wanted, report, forbid) if sentences else []
             return [
-                [self._clean(codec, summary, sentence, decoding)[: decoding.max_words] for summary in summaries]
+                self._clean_all(codec, summaries, sentence, decoding, decoding.max_words)[: options.n_best]
                 for summaries, sentence in zip(found, sentences, strict=True)
             ]
         result: list[list[Ids]] = [[] for _ in sentences]
@@ -260,7 +264,7 @@ class Summarizer:
             chosen = [sentences[place] for place in left]
             found = self._model(chosen, bounds, max(options.n_best, decoding.beam), report, forbid) if chosen else []
             for place, summaries in zip(left, found, strict=True):
-                kept = [self._clean(codec, summary, sentences[place], decoding) for summary in summaries]
+                kept = self._clean_all(codec, summaries, sentences[place], bounds, sys.maxsize)
                 fitting = [s for s in kept if least <= codec.count(s) <= decoding.max_words]
                 result[place] = fitting or result[place] or [codec.cut(summary, decoding.max_words) for summary in kept]
             left = [place for place in left if codec.count(result[place][0]) < least]
@@ -269,6 +273,23 @@ class Summarizer:
     def _forbid(self, codec: Codec, sentence: Ids) -> Ids:
         """Return the words that would contradict a sentence."""
         return self._lexicon.encode(sorted(forbidden_words(codec.decode([sentence])[0])))
+
+    def _clean_all(
+        self, codec: Codec, summaries: Sequence[Ids], sentence: Ids, decoding: recipes.Decoding, most: int
+    ) -> list[Ids]:
+        """Clean the summaries of a sentence, `most` words of each; if asked for, the truest go first."""
+        cleaned = [self._clean(codec, summary, sentence, decoding)[:most] for summary in summaries]
+        if decoding.trim:
+            cleaned = [trim(summary, codec) for summary in cleaned]
+        if decoding.prefer_true and len(cleaned) > 1:
+            text, *written = codec.decode([sentence, *cleaned], UNKNOWN)
+            faults = [self._faults(words, text) for words in written]
+            cleaned = [cleaned[place] for place in sorted(range(len(cleaned)), key=faults.__getitem__)]
+        return cleaned
+
+    def _faults(self, summary: Sequence[str], text: Sequence[str]) -> int:
+        """Return how many words of a summary are made up or contradict its text."""
+        return sum(find_unsupported(summary, text, self.casing)) + sum(find_contradictions(summary, text))
 
     def _clean(self, codec: Codec, summary: Ids, sentence: Ids, decoding: recipes.Decoding) -> Ids:
         """Leave out special words and, for the initializers, which do not know of it, what is not faithful."""
@@ -322,6 +343,13 @@ class Summarizer:
             raise InputError(f"min_words {least}, max_words {most}: expected 1 <= min_words <= max_words{bound}")
         faithful = self.decoding.faithful if options.faithful is None else options.faithful
         return replace(self.decoding, max_words=most, min_words=least, faithful=faithful)
+
+
+def trim(summary: Ids, codec: Codec) -> Ids:
+    """Leave out what a summary cannot end in; one that has nothing else stays."""
+    words = codec.decode([summary], UNKNOWN)[0]
+    ends = [place for place, word in enumerate(words, 1) if word not in DANGLING]
+    return summary[: ends[-1]] if ends else summary
 
 
 def _check_texts(texts: Sequence[str]) -> list[str]:

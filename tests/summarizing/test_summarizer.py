@@ -12,7 +12,7 @@ from nutgraf.models.decoding import Forbid
 from nutgraf.progress import Report, ignore
 from nutgraf.recipe import Decoding
 from nutgraf.run.folder import Run
-from nutgraf.summarizing.backends import Initial, Searched
+from nutgraf.summarizing.backends import Attribution, Initial, Searched
 from nutgraf.summarizing.language import usual_length
 from nutgraf.summarizing.summarizer import Summarizer, SummaryOptions
 from nutgraf.text.casing import Casing
@@ -287,3 +287,42 @@ def test_what_is_not_there_is_named(finished: Run, copied: Run, tmp_path: Path) 
     (copied.step_folder("all-2") / "model.safetensors").write_bytes(b"x")
     with pytest.raises(RunError, match=r"model\.safetensors: damaged.*redoes the step all-2"):
         Summarizer.load(copied.folder)
+
+
+def test_a_summary_does_not_end_in_a_word_that_wants_another() -> None:
+    whole = fake([3, 5, 7, 8, 7])  # ford profit the in the
+    assert whole(["Ford"]) == ["Ford profit the in the"]
+    whole.decoding = replace(whole.decoding, trim=True)
+    assert whole(["Ford"]) == ["Ford profit the in"]
+    only = fake([7, 7])
+    only.decoding = replace(only.decoding, trim=True)
+    assert only(["Ford"]) == ["The the"]
+
+
+class Several:
+    """A model with several summaries for each sentence, whatever it reads."""
+
+    longest = 99
+
+    def __init__(self, *summaries: Sequence[int]):
+        self.summaries = [np.array(words, dtype=np.int32) for words in summaries]
+
+    def __call__(
+        self, sentences: Sequence[Ids], decoding: Decoding, n_best: int, report: Report, forbid: Forbid
+    ) -> list[list[Ids]]:
+        return [self.summaries[:n_best] for _ in sentences]
+
+    def explain(self, sentence: Ids, summary: Ids) -> Attribution:
+        raise NotImplementedError
+
+
+def test_of_the_beam_a_summary_that_makes_nothing_up_is_preferred() -> None:
+    casing = Casing({}, {"u.s.": "U.S.", "ford": "Ford"})
+    model = Several([5, 9], [5, 6], [5, 3])  # profit u.s., profit misses, profit ford
+    first = Summarizer("several", model, LEXICON, recipes.Text(), Decoding(beam=3), casing)
+    truest = Summarizer("several", model, LEXICON, recipes.Text(), Decoding(beam=3, prefer_true=True), casing)
+    text = ["Ford said its profit fell"]
+    assert first(text) == ["Profit U.S."]
+    assert truest(text) == ["Profit misses"]
+    assert truest.words(text, SummaryOptions(max_words=4)) == [["profit", "misses"]]
+    assert truest.words(["The U.S. profit"]) == [["profit", "u.s."]]
