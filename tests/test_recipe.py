@@ -142,6 +142,10 @@ def test_unknown_keys_and_wrong_types_are_named(toml: str, message: str) -> None
         "near.name_penalty=1.1",
         "near.min_score=-0.1",
         "near.max_uses=0",
+        "near.again_min_score=1.1",
+        "near.again_pairs=0",
+        "near.summarizer_weight=0",
+        "near.expander_weight=-1",
         "near.repeat=0",
         'plan.initializers=["nearest"]',
         "pr-thr.eta=0",
@@ -184,6 +188,9 @@ def test_unknown_keys_and_wrong_types_are_named(toml: str, message: str) -> None
         "plan.initializers=[]",
         'plan.initializers=["mu2"]',
         'plan.initializers=["mu1", "mu1"]',
+        'plan.all_chains=["mu2"]',
+        'plan.all_chains=["mu1", "mu1"]',
+        'plan.all_chains=["near"]',
     ],
 )
 def test_absurd_values_are_refused(setting: str) -> None:

@@ -55,6 +55,10 @@ early = 40.0
 name_penalty = 0.8
 min_score = 0.1
 max_uses = 2
+again_min_score = 0.05
+again_pairs = 1.5
+summarizer_weight = 0.4
+expander_weight = 0.7
 repeat = 2
 [seq2seq]
 copy = true

@@ -282,13 +282,15 @@ class Steps:
 
     def _has_too_few(self, task: Task, count: int) -> bool:
         """Whether the expander of found pairs stays as it starts: less than a batch would only be learned by heart."""
-        name, start, settings = task.step.name, task.step.start, self.recipe
-        if task.step.pairs != (FOUND.pairs,) or count >= settings.training.batch:
+        name, start, makers = task.step.name, task.step.start, [ModelName.of_pairs(need) for need in task.step.pairs]
+        if not makers or not all(maker.finds for maker in makers) or count >= self.recipe.training.batch:
             return False
         if not start and count < 2:
+            key = "min_score" if makers == [FOUND] else "again_min_score"
             raise RecipeError(
                 f"{name}: {count} pairs found between the two corpora, nothing to learn from. Leave near out of"
-                f" plan.initializers, or train into another folder with near.min_score below {settings.near.min_score}"
+                f" plan.initializers, or train into another folder with near.{key} below"
+                f" {getattr(self.recipe.near, key)}"
             )
         if start:
             task.warn(f"{name}: {count} found pairs are too few to learn from, so it equals {start}")

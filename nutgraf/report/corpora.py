@@ -40,13 +40,20 @@ def distributions(facts: Facts) -> Charts | None:
     rows = []
     for iteration in sorted({step.iteration for step in steps}):
         own = [step for step in steps if step.iteration == iteration]
-        heading = f"Iteration {iteration}: artificial {'texts' if own[0].expands else 'summaries'}"
-        found = "; near’s are real ones, found" if any(step.model and step.model.finds for step in own) else ""
-        rows.append((heading + found, _panels(facts, own, real)))
+        rows.append((f"Iteration {iteration}: {_describe(own)}", _panels(facts, own, real)))
     chains = {step.chain for step in steps}
     legend = [*((chain, chain) for chain in CHAINS if chain in chains), ("real", "real")]
     note = "No real pairs to compare copying and positions with: an evaluation provides them."
     return Charts(legend, rows, note="" if real.texts else note)
+
+
+def _describe(steps: Sequence[Step]) -> str:
+    """Return what the steps of pairs of one iteration made."""
+    finds = [step.model is not None and step.model.finds for step in steps]
+    if all(finds):
+        return "real summaries, found by near"
+    kind = "artificial texts" if steps[0].expands else "artificial summaries"
+    return f"{kind}; near’s are real ones, found" if any(finds) else kind
 
 
 def _panels(facts: Facts, steps: Sequence[Step], real: Pairs) -> list[Panel]:

@@ -20,7 +20,7 @@ from nutgraf.run import evaluations, manifest
 from nutgraf.run.evaluations import Evaluation
 from nutgraf.run.folder import Run
 from nutgraf.run.manifest import Manifest
-from nutgraf.run.names import FOUND, ModelName
+from nutgraf.run.names import ModelName
 from nutgraf.run.pairs import ARTIFICIAL, FOUND_FILE, real_side
 from nutgraf.run.plan import TEXT, Kind, Step
 from nutgraf.summarizing.codec import Codec
@@ -63,8 +63,9 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Found:
-    """The pairs found between the two corpora."""
+    """The pairs found between the two corpora, by words alone or again with the help of models."""
 
+    model: ModelName  # whose pairs they are
     count: int
     share: float  # of the texts that have a pair
     score: float  # the mean
@@ -146,18 +147,19 @@ class Facts:
         texts, summaries = (artificial, real) if step.expands else (real, artificial)
         return Pairs([texts[place] for place in places], [summaries[place] for place in places])
 
-    def found(self) -> Found | None:
-        """Return the pairs that `near` found; None where it is no chain or not done."""
-        if FOUND.pairs not in self.done:
-            return None
-        scores = load_file(self.run.step_folder(FOUND.pairs) / FOUND_FILE)["scores"]
-        summaries = Corpus.open(self.run.step_folder(FOUND.pairs), ARTIFICIAL)
+    def found(self) -> list[Found]:
+        """Return the pairs that `near` found first and those found again; none where it is no chain or not done."""
+        return [self._found(step.model) for step in self.done_steps(Kind.PAIRS) if step.model and step.model.finds]
+
+    def _found(self, model: ModelName) -> Found:
+        folder = self.run.step_folder(model.pairs)
+        scores, summaries = load_file(folder / FOUND_FILE)["scores"], Corpus.open(folder, ARTIFICIAL)
         best = np.argsort(-scores, kind="stable")[: int((scores > 0).sum())]
         chosen = [int(best[place]) for place in spread(len(best), EXAMPLES)]
         write, texts = self.codec.text, self.prepared.texts
         examples = [(write(texts[place]), write(summaries[place]), float(scores[place])) for place in chosen]
         mean = float(scores[best].mean()) if len(best) else 0.0
-        return Found(len(best), len(best) / max(1, len(texts)), mean, examples)
+        return Found(model, len(best), len(best) / max(1, len(texts)), mean, examples)
 
     def real_pairs(self) -> Pairs:
         """Return some pairs of the first evaluation whose file is still there; none without such a file."""

@@ -35,6 +35,7 @@ MOMENTS = (
     ("mu1-1.pairs", 4),
     ("mu1-2", 7),
     ("near-1", 5),
+    ("near-2.pairs", 1),
     ("all-2", 12),
 )
 # Files that are written, but not yet in place.
@@ -83,7 +84,7 @@ def live(corpus: Corpus, out: Path, moment: tuple[str, int] | str | None) -> int
 
 def main() -> None:
     corpus, out = Corpus(Path(sys.argv[1])), Path(sys.argv[2])
-    for moment in (*MOMENTS[:3], WRITES[0], *MOMENTS[3:-2], *WRITES[1:], *MOMENTS[-2:]):
+    for moment in (*MOMENTS[:3], WRITES[0], *MOMENTS[3:-3], *WRITES[1:], *MOMENTS[-3:]):
         assert live(corpus, out, moment) == -signal.SIGKILL, moment
     assert live(corpus, out, None) == 0
 

@@ -33,10 +33,13 @@ def test_costs_grow_with_what_is_asked() -> None:
 
 
 def test_pairs_are_found_in_about_the_time_measured() -> None:
-    settings = recipe.override(recipe.load("quick"), ['plan.initializers=["near"]'])
+    settings = recipe.override(recipe.load("quick"), ['plan.initializers=["near"]', "plan.iterations=4"])
     steps = make_plan(settings.plan)
     costs = estimate(steps, settings, Sizes(85_000, 1_000_000, 30, 9), threads=2)
     assert 60 < costs["near-0.pairs"] < 100  # 75 s were measured
     assert costs["near-0"] < 10
     half = estimate(steps, settings, Sizes(42_500, 1_000_000, 30, 9), threads=2)
     assert 0.45 < half["near-0.pairs"] / costs["near-0.pairs"] < 0.55
+    assert 0.45 < half["near-2.pairs"] / costs["near-2.pairs"] < 0.55
+    full = estimate(steps, recipe.override(settings, ["training.shortlist=0"]), Sizes(85_000, 1_000_000, 30, 9), 2)
+    assert full["near-2.pairs"] > costs["near-2.pairs"] > 10

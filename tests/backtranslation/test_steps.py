@@ -10,11 +10,12 @@ import pytest
 import torch
 from safetensors.numpy import load_file
 
+from nutgraf.backtranslation.found import load_chosen, load_match
 from nutgraf.backtranslation.pairs import coverage
 from nutgraf.backtranslation.steps import Steps
 from nutgraf.errors import RecipeError
 from nutgraf.hardware import Hardware
-from nutgraf.models.near import NONE, Near, choose
+from nutgraf.models.near import NONE, Near, Places, choose
 from nutgraf.run.events import Event, State
 from nutgraf.run.folder import Run
 from nutgraf.run.names import FOUND
@@ -122,13 +123,25 @@ def test_the_learning_curve_is_kept_without_times(finished: Run) -> None:
     }
 
 
-def found_pairs(run: Run) -> list[tuple[list[int], list[int]]]:
-    """Return the texts that have a near summary, with it."""
+Found = list[tuple[list[int], list[int]]]
+
+
+def pairs_of(run: Run, chosen: Places) -> Found:
+    """Return the texts that have a summary, with it."""
     prepared = Steps(run, CPU).prepared
-    match = Near.load(run.step_folder("near-0")).match(prepared.texts)
-    chosen = choose(match, run.recipe.near.min_score, run.recipe.near.max_uses)
     texts = lists(prepared.texts)
     return [(texts[i], prepared.summaries[int(s)].tolist()) for i, s in enumerate(chosen) if s != NONE]
+
+
+def found_pairs(run: Run) -> Found:
+    """Return the texts that have a near summary, with it."""
+    match = Near.load(run.step_folder("near-0")).match(Steps(run, CPU).prepared.texts)
+    return pairs_of(run, choose(match, run.recipe.near.min_score, run.recipe.near.max_uses))
+
+
+def pairs_found_again(run: Run) -> Found:
+    """Return the pairs of near-2.pairs."""
+    return pairs_of(run, load_chosen(run.step_folder("near-2.pairs"))[0])
 
 
 def test_found_pairs_are_those_that_near_chooses_with_their_scores(with_near: Run) -> None:
@@ -146,6 +159,21 @@ def test_found_pairs_are_those_that_near_chooses_with_their_scores(with_near: Ru
         assert score == 0 or score >= with_near.recipe.near.min_score
 
 
+def test_pairs_are_found_again_among_the_first_candidates(with_near: Run) -> None:
+    settings, first, again = with_near.recipe.near, *(with_near.step_folder(f"near-{i}.pairs") for i in (0, 2))
+    before, (chosen, scores) = load_match(first), load_chosen(again)
+    candidates = np.where(before.scores >= settings.again_min_score, before.places, NONE)
+    assert 16 <= (chosen != NONE).sum() <= round(settings.again_pairs * (load_chosen(first)[0] != NONE).sum())
+    assert all(place == NONE or place in row for place, row in zip(chosen, candidates, strict=True))
+    assert np.bincount(chosen[chosen != NONE]).max() <= settings.max_uses
+    assert np.array_equal(scores > 0, chosen != NONE)
+    assert scores.max() < before.scores.max()  # probabilities are below 1
+    summaries = Steps(with_near, CPU).prepared.summaries
+    expected = [summaries[int(place)].tolist() if place != NONE else [] for place in chosen]
+    assert artificial(with_near, "near-2.pairs") == expected
+    assert pairs_found_again(with_near) != found_pairs(with_near)
+
+
 def test_the_expander_of_near_learns_real_texts_from_real_summaries(with_near: Run) -> None:
     sources, targets = training_set(with_near, "near-1")
     assert list(zip(targets, sources, strict=True)) == found_pairs(with_near)
@@ -154,12 +182,25 @@ def test_the_expander_of_near_learns_real_texts_from_real_summaries(with_near: R
 def test_summarizers_learn_from_artificial_texts_and_from_found_ones_several_times(with_near: Run) -> None:
     settings = replace(with_near.recipe.near, repeat=3)
     run = replace(with_near, recipe=replace(with_near.recipe, near=settings))
-    for name, chains in (("near-2", ("near",)), ("all-2", ("pr-thr", "dbae", "mu1", "near"))):
+    cases = (
+        ("near-2", ("near",), found_pairs(run)),
+        ("all-2", ("pr-thr", "dbae", "mu1", "near"), pairs_found_again(run)),
+    )
+    for name, chains, found in cases:
         sources, targets = training_set(run, name)
         texts = [text for chain in chains for text in artificial(run, f"{chain}-1.pairs")]
         summaries = Steps(run, CPU).prepared.summaries
         real = [summary for chain in chains for summary in lists(share(summaries, LIMIT, chain))]
-        assert list(zip(sources, targets, strict=True)) == [*zip(texts, real, strict=True), *3 * found_pairs(run)]
+        assert list(zip(sources, targets, strict=True)) == [*zip(texts, real, strict=True), *3 * found]
+
+
+def test_all_learns_from_the_artificial_texts_of_the_chosen_chains(with_near: Run) -> None:
+    plan = replace(with_near.recipe.plan, all_chains=("mu1",))
+    run = replace(with_near, recipe=replace(with_near.recipe, plan=plan))
+    sources, _ = training_set(run, "all-2")
+    found = [text for text, _ in with_near.recipe.near.repeat * pairs_found_again(run)]
+    assert sources == [*artificial(run, "mu1-1.pairs"), *found]
+    assert training_set(run, "mixed-2") == training_set(with_near, "mixed-2")
 
 
 def test_coverage_is_asked_of_artificial_texts_and_not_of_found_pairs(with_near: Run) -> None:
@@ -180,7 +221,8 @@ def none_found(corpus: Files, finished: Run, tmp_path: Path) -> tuple[Run, list[
     shutil.copytree(finished.folder, tmp_path / "run")
     shutil.rmtree(tmp_path / "run" / "steps" / "all-2")
     events: list[Event] = []
-    return train_tiny(corpus, tmp_path / "run", WITH_NEAR, "near.min_score=1", listener=events.append), events
+    settings = (WITH_NEAR, "near.min_score=1", "plan.iterations=4")
+    return train_tiny(corpus, tmp_path / "run", *settings, listener=events.append), events
 
 
 def test_without_found_pairs_near_1_is_the_common_expander_and_all_learns_from_the_others(
@@ -191,8 +233,11 @@ def test_without_found_pairs_near_1_is_the_common_expander_and_all_learns_from_t
     warnings = [event.note for event in events if event.state is State.NOTED]
     assert "near: 0 pairs found between the two corpora; a lower near.min_score finds more" in warnings
     assert "near-1: 0 found pairs are too few to learn from, so it equals all-1" in warnings
-    weights = [load_file(run.step_folder(name) / "model.safetensors") for name in ("near-1", "all-1")]
-    assert all(np.array_equal(weights[0][key], weights[1][key]) for key in weights[1])
+    assert "near-3: 0 found pairs are too few to learn from, so it equals near-1" in warnings
+    weights = [load_file(run.step_folder(name) / "model.safetensors") for name in ("near-1", "near-3", "all-1")]
+    for other in weights[:2]:
+        assert all(np.array_equal(other[key], weights[2][key]) for key in weights[2])
+    assert not any(artificial(run, "near-2.pairs"))
     sources, _ = training_set(run, "all-2")
     assert sources == [t for chain in ("pr-thr", "dbae", "mu1", "near") for t in artificial(run, f"{chain}-1.pairs")]
 
@@ -201,6 +246,9 @@ def test_without_found_pairs_and_a_model_to_start_from_there_is_a_clear_error(co
     settings = ("plan.warm_start=true", "near.min_score=1")
     with pytest.raises(RecipeError, match=r"near-1: 0 pairs found .* Leave near out of plan.initializers, or"):
         train_tiny(corpus, copied.folder, 'plan.initializers=["near"]', *settings)
+    few = ('plan.initializers=["near"]', "plan.iterations=4", "plan.warm_start=false", "near.again_min_score=1")
+    with pytest.raises(RecipeError, match=r"near-3: 0 pairs found .* with near.again_min_score below 1"):
+        train_tiny(corpus, copied.folder.with_name("again"), *few)
     # As the message says, the same run continues without near.
     events: list[Event] = []
     train_tiny(corpus, copied.folder, *settings, listener=events.append)

@@ -15,7 +15,7 @@ from nutgraf.errors import RunError
 from nutgraf.evaluation.evaluate import evaluate_run
 from nutgraf.hardware import Hardware
 from nutgraf.progress import duration
-from nutgraf.report.corpora import samples
+from nutgraf.report.corpora import distributions, samples
 from nutgraf.report.facts import Facts, Pairs
 from nutgraf.report.page import render_page
 from nutgraf.run.evaluations import Row
@@ -98,18 +98,22 @@ def test_a_finished_run(evaluated: Evaluated) -> None:
 def test_a_run_with_near_shows_the_pairs_that_were_found(with_near: Run) -> None:
     facts = Facts(with_near)
     html = render_page(with_near, "now")
-    text, found = Reader(html).text, facts.found()
-    assert found
-    scores = load_file(with_near.step_folder("near-0.pairs") / "found.safetensors")["scores"]
-    kept = scores[scores > 0]
-    assert (found.count, found.share) == (len(kept), len(kept) / 150)
-    assert f"near-0 found {found.count} pairs of a real text and a real summary, for {found.share:.1%} of the" in text
-    assert f"Their mean score is {kept.mean():.2f}. Here are 10, from the best score" in text
-    assert [example[2] for example in found.examples] == sorted((e[2] for e in found.examples), reverse=True)
-    assert found.examples[0][2] == pytest.approx(kept.max())
-    assert found.examples[-1][2] == pytest.approx(kept.min())
-    for source, summary, score in found.examples:
-        assert f"{source} {score:.2f} {summary}" in text
+    text, (first, again) = Reader(html).text, facts.found()
+    for found, digits in ((first, ".2f"), (again, ".2g")):
+        scores = load_file(with_near.step_folder(found.model.pairs) / "found.safetensors")["scores"]
+        kept = scores[scores > 0]
+        assert (found.count, found.share) == (len(kept), len(kept) / 150)
+        assert found.score == pytest.approx(kept.mean())
+        assert [example[2] for example in found.examples] == sorted((e[2] for e in found.examples), reverse=True)
+        assert found.examples[0][2] == pytest.approx(kept.max())
+        assert found.examples[-1][2] == pytest.approx(kept.min())
+        for source, summary, score in found.examples:
+            assert f"{source} {score:{digits}} {summary}" in text
+    assert f"near-0 found {first.count} pairs of a real text and a real summary, for {first.share:.1%} of the" in text
+    assert f"Their mean score is {first.score:.2f}. Here are 10, from the best score" in text
+    assert f"near-2 found {again.count} pairs of a real text and a real summary again, among the candidates" in text
+    assert f"Their mean score is {again.score:.2g}, by words and by models. Here are 10, from the best" in text
+    assert text.count("Pairs found between texts and summaries") == 1
     for chain in ("near", "mixed"):
         assert f'class="{chain}"' in html
         assert f".{chain} {{ --colour" in html
@@ -120,25 +124,33 @@ def test_found_pairs_are_neither_artificial_samples_nor_empty_in_histograms(with
     facts = Facts(with_near)
     shown = {step.name for _, cards in samples(facts) for _, written in cards for step, _ in written}
     assert "near-1.pairs" in shown
-    assert "near-0.pairs" not in shown
-    step = next(step for step in facts.steps if step.name == "near-0.pairs")
-    found = facts.found()
-    assert found
-    assert len(facts.sample(step).summaries) == found.count
-    assert all(len(summary) for summary in facts.sample(step).summaries)
+    assert not {"near-0.pairs", "near-2.pairs"} & shown
+    for found in facts.found():
+        step = next(step for step in facts.steps if step.name == found.model.pairs)
+        assert len(facts.sample(step).summaries) == found.count
+        assert all(len(summary) for summary in facts.sample(step).summaries)
+    charts = distributions(facts)
+    assert charts
+    assert [heading for heading, _ in charts.rows] == [
+        "Iteration 0: artificial summaries; near’s are real ones, found",
+        "Iteration 1: artificial texts",
+        "Iteration 2: real summaries, found by near",
+    ]
 
 
 def test_a_run_in_which_no_pair_was_found(with_near: Run, tmp_path: Path) -> None:
     shutil.copytree(with_near.folder, tmp_path / "run")
     run = Run.open(tmp_path / "run")
-    folder = run.step_folder("near-0.pairs")
-    Sentences.of([[]] * 150).save(folder, "artificial")
-    nothing = np.zeros(150, dtype=np.float32)
-    save_file({"places": np.full(150, -1), "scores": nothing}, folder / "found.safetensors")
+    for folder in (run.step_folder("near-0.pairs"), run.step_folder("near-2.pairs")):
+        Sentences.of([[]] * 150).save(folder, "artificial")
+        nothing = np.zeros(150, dtype=np.float32)
+        save_file({"places": np.full(150, -1), "scores": nothing}, folder / "found.safetensors")
     (run.step_folder("near-1") / "history.json").write_text("[]")  # it was not trained
     text = Reader(render_page(run, "now")).text
     assert "near-0 found 0 pairs" in text
     assert "a lower near.min_score finds more" in text
+    assert "near-2 found 0 pairs" in text
+    assert "a lower near.again_min_score finds more" in text
     assert "cannot be read" not in text
 
 

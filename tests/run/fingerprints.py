@@ -25,7 +25,7 @@ from safetensors.numpy import load_file
 
 from nutgraf.run.folder import Run
 from nutgraf.run.keys import VERSIONS
-from nutgraf.run.names import ALL, FOUND
+from nutgraf.run.names import ALL, ModelName
 from nutgraf.run.plan import Step
 from nutgraf.text.corpus import Corpus
 
@@ -83,7 +83,8 @@ def difference(one: Fingerprint, other: Fingerprint) -> tuple[bool, bool]:
 
 def stored_name(step: Step) -> str:
     """Return the name that a step is stored by: All is another one where it learns from found pairs, too."""
-    return f"{step.name} with near" if step.chain == ALL and FOUND.pairs in step.needs else step.name
+    found = any(ModelName.of_pairs(name).finds for name in step.pairs)
+    return f"{step.name} with near" if step.chain == ALL and found else step.name
 
 
 def changed_without_a_version(run: Run, stored: Mapping[str, Stored]) -> list[str]:

@@ -72,10 +72,15 @@ def test_a_setting_changes_the_steps_that_use_it(setting: str, steps: set[str]) 
         ("near.early=9", {"near-0"}),
         ("near.min_score=0.5", {"near-0.pairs"}),
         ("near.max_uses=9", {"near-0.pairs"}),
-        ("near.repeat=9", {"near-2", "all-2"}),
+        ("near.again_min_score=0.5", {"near-2.pairs"}),
+        ("near.again_pairs=9", {"near-2.pairs"}),
+        ("near.summarizer_weight=9", {"near-2.pairs"}),
+        ("near.expander_weight=9", {"near-2.pairs"}),
+        ("near.repeat=9", {"near-2"}),  # all-2 by near-2.pairs, which are found with near-2's help
         ("generation.sentences_per_chain=9", PAIRS_0),  # pairs are found for all texts
-        ("training.min_coverage=0.5", {"mu1-2", "dbae-2", "pr-thr-2", "near-2", "all-2"}),
+        ("training.min_coverage=0.5", {"mu1-2", "dbae-2", "pr-thr-2", "near-2"}),
         ("training.all_steps=9", {"all-2", "all-4", "mixed-2"}),
+        ('plan.all_chains=["near"]', {"all-2", "all-4"}),
         ("training.finetune_steps=9", {"mu1-1", "dbae-1", "pr-thr-1", "near-1"}),
     ],
 )
@@ -115,7 +120,7 @@ def _other(value: object, name: str) -> object:
         return 20  # below ten would be too few
     small = {"dbae.noise": 0.4, "seq2seq.dropout": 0.2, "training.min_coverage": 0.5, "seq2seq.kernel": 5}
     small |= {"pr_thr.eta": 0.5, "embeddings.sample": 0.5, "text.judge_share": 0.5}
-    small |= {"near.common": 0.5, "near.name_penalty": 0.5, "near.min_score": 0.5}
+    small |= {"near.common": 0.5, "near.name_penalty": 0.5, "near.min_score": 0.5, "near.again_min_score": 0.5}
     assert isinstance(value, int | float)
     return small.get(name, value + 1 if value < 20 or name.endswith(("batch", "chunk")) else value + 10)
 

@@ -34,6 +34,8 @@ def test_what_is_no_name_is_none(text: str) -> None:
 
 def test_what_a_name_says_of_its_model() -> None:
     kinds = {name: ModelName.parse(name) for name in ("mu1-0", "mu1-1", "mu1-2", "all-2+8", "seq2seq")}
+    assert not any(found.finds for found in kinds.values())
+    assert [i for i in range(5) if ModelName("near", i).finds] == [0, 2, 4]
     assert [name for name, found in kinds.items() if found.initial] == ["mu1-0"]
     assert [name for name, found in kinds.items() if found.expands] == ["mu1-1"]
     assert [name for name, found in kinds.items() if found.supervised] == ["seq2seq"]

@@ -133,18 +133,29 @@ def test_near_alone_is_a_chain_like_any_other(warm: bool) -> None:
 def test_near_and_one_other_have_all_and_no_mixed(warm: bool) -> None:
     assert names(Plan(("mu1", "near"), 0, warm_start=warm)) == [*BEFORE, "mu1-0", "near-0"]
     loops = [[f"{x}-0", f"{x}-0.pairs", f"{x}-1", f"{x}-1.pairs", f"{x}-2"] for x in ("mu1", "near")]
-    assert names(Plan(("mu1", "near"), 2, warm_start=warm)) == [*BEFORE, *loops[0], *loops[1], "all-2"]
+    assert names(Plan(("mu1", "near"), 2, warm_start=warm)) == [*BEFORE, *loops[0], *loops[1], "near-2.pairs", "all-2"]
     assert names(Plan(("mu1", "near"), 4, warm_start=warm))[-1] == "all-4"
 
 
 def test_near_comes_after_the_chains_of_the_paper_and_all_before_mixed() -> None:
     cold = names(Plan(NEAR, 2))
-    assert cold[-7:] == ["near-0", "near-0.pairs", "near-1", "near-1.pairs", "near-2", "all-2", "mixed-2"]
+    last = ["near-2.pairs", "all-2", "mixed-2"]
+    assert cold[-8:] == ["near-0", "near-0.pairs", "near-1", "near-1.pairs", "near-2", *last]
     warm = names(Plan(NEAR, 2, warm_start=True))
     assert warm.index("near-0.pairs") < warm.index("all-1") < warm.index("mu1-1") < warm.index("near-1")
-    assert warm[-3:] == ["near-2", "all-2", "mixed-2"]
-    assert not {"all-2", "mixed-2"} & set(names(Plan(NEAR, 2, train_all=False)))
+    assert warm[-4:] == ["near-2", *last]
+    assert not set(last) & set(names(Plan(NEAR, 2, train_all=False)))
     assert set(names(Plan(NEAR, 0))) - set(names(Plan(iterations=0))) == {"near-0"}
+
+
+def test_pairs_are_found_again_with_the_help_of_the_models_that_learned_from_the_first() -> None:
+    for plan in (Plan(NEAR, 4), Plan(("near",), 6), Plan(("near", "mu1"), 4, warm_start=True)):
+        steps = {step.name: step for step in make_plan(plan)}
+        assert steps["near-0.pairs"].needs == ("text", "near-0")
+        assert steps["near-2.pairs"].needs == ("text", "near-0.pairs", "near-1", "near-2")
+        if "near-4.pairs" in steps:
+            assert steps["near-4.pairs"].needs == ("text", "near-0.pairs", "near-3", "near-4")
+        assert not any(step.pairs for step in steps.values() if step.kind is Kind.PAIRS)  # nothing is trained on them
 
 
 def test_found_pairs_are_learned_from_at_every_iteration_and_mixed_is_all_of_the_paper() -> None:
@@ -153,12 +164,24 @@ def test_found_pairs_are_learned_from_at_every_iteration_and_mixed_is_all_of_the
     assert steps["near-1"].pairs == ("near-0.pairs",)
     assert steps["near-2"].pairs == ("near-1.pairs", "near-0.pairs")
     assert steps["near-3"].pairs == ("near-2.pairs",)
-    assert steps["near-4"].pairs == ("near-3.pairs", "near-0.pairs")
+    assert steps["near-4"].pairs == ("near-3.pairs", "near-2.pairs")
     of_paper = {step.name: step for step in make_plan(Plan(iterations=4))}
     for iteration in (2, 4):
         mixed, everything = steps[f"mixed-{iteration}"], steps[f"all-{iteration}"]
         assert mixed.pairs == of_paper[f"all-{iteration}"].pairs
-        assert everything.pairs == (*mixed.pairs, f"near-{iteration - 1}.pairs", "near-0.pairs")
+        assert everything.pairs == (*mixed.pairs, f"near-{iteration - 1}.pairs", f"near-{iteration}.pairs")
+
+
+def test_all_takes_the_artificial_pairs_of_the_chosen_chains_and_mixed_those_of_all_others() -> None:
+    everything = {step.name: step for step in make_plan(Plan(NEAR, 4, warm_start=True))}
+    for chosen in (("near",), ("mu1", "near"), ("dbae", "pr-thr")):
+        steps = {step.name: step for step in make_plan(Plan(NEAR, 4, all_chains=chosen, warm_start=True))}
+        for iteration in (2, 4):
+            expected = {f"{chain}-{iteration - 1}.pairs" for chain in chosen} | {f"near-{iteration}.pairs"}
+            assert set(steps[f"all-{iteration}"].pairs) == expected
+        assert [*steps] == [*everything]
+        changed = {name for name, step in steps.items() if step != everything[name]}
+        assert changed == {"all-2", "all-4"}
 
 
 def test_a_warm_start_of_near_is_from_the_common_expander_and_all_starts_from_random_weights() -> None:

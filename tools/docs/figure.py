@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from nutgraf.run.names import CHAINS, FOUND
+from nutgraf.run.names import CHAINS
 from nutgraf.run.plan import Kind, Step
 
 WIDTH, HEIGHT = 200, 46  # of a box
@@ -135,7 +135,7 @@ def _box(step: Step, x: int, y: int) -> list[str]:
 
 def _describe(step: Step) -> str:
     if step.kind is Kind.PAIRS:
-        return _FOUND if step.model == FOUND else _PAIRS[step.expands]
+        return _FOUND if step.model and step.model.finds else _PAIRS[step.expands]
     return _MODELS[step.kind]
 
 

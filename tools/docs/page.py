@@ -111,7 +111,7 @@ def _value(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple):
-        return ", ".join(map(str, value))
+        return ", ".join(map(str, value)) or "[]"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
