@@ -317,14 +317,10 @@ class Plan(Section):
     initializers: Chains = default(PAPER_INITIALIZERS, "the chains: pr-thr, dbae, mu1, near")
     iterations: Annotated[int, Field(ge=0, multiple_of=2)] = default(6, "the last summarizers are x-<iterations>; even")
     train_all: bool = default(True, "also train all-2, all-4 ... on the pairs of all chains")
-    all_chains: SomeChains = default((), "with near: the chains whose artificial texts all-N learns from; []: all")
+    all_chains: SomeChains = default(
+        (), "with near: whose artificial texts all-N learns from; [], or none of them trained: all"
+    )
     warm_start: bool = default(False, "the chains share their first expander, and later models start from earlier ones")
-
-    def __post_init__(self) -> None:
-        if not {*self.all_chains} <= {*self.initializers}:
-            raise RecipeError(
-                f"plan.all_chains = {self.all_chains} should be among {self.initializers}, the initializers"
-            )
 
 
 @dataclass(frozen=True, config=CONFIG)

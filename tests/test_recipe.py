@@ -190,7 +190,6 @@ def test_unknown_keys_and_wrong_types_are_named(toml: str, message: str) -> None
         'plan.initializers=["mu1", "mu1"]',
         'plan.all_chains=["mu2"]',
         'plan.all_chains=["mu1", "mu1"]',
-        'plan.all_chains=["near"]',
     ],
 )
 def test_absurd_values_are_refused(setting: str) -> None:

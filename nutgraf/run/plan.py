@@ -114,7 +114,7 @@ def _together(settings: recipe.Plan, iteration: int) -> list[Step]:
     finds = near.chain in settings.initializers
     steps = []
     if finds:
-        chosen = [maker for maker in makers if maker.chain in (settings.all_chains or settings.initializers)]
+        chosen = [maker for maker in makers if maker.chain in settings.all_chains] or makers
         steps += [_pairs(near), _trained(ModelName(ALL, iteration), [*chosen, near])]
     if len(of_paper) > 1:
         name = ModelName(MIXED if finds else ALL, iteration)
