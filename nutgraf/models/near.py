@@ -185,7 +185,7 @@ def _is_first(sentences: Tensor) -> Tensor:
 
 def choose(match: Match, min_score: float, max_uses: int) -> Places:
     """Return one summary per text, NONE where no good one is left: the best pairs first, a summary `max_uses` times."""
-    texts, ranks = np.nonzero(match.scores >= max(min_score, 1e-6))
+    texts, ranks = np.nonzero((match.scores >= min_score) & (match.scores > 0))
     scores, places = match.scores[texts, ranks], match.places[texts, ranks]
     chosen = np.full(len(match.places), NONE, dtype=np.int64)
     uses: Counter[int] = Counter()
