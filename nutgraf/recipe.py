@@ -320,6 +320,9 @@ class Plan(Section):
     all_chains: SomeChains = default(
         (), "with near: whose artificial texts all-N learns from; [], or none of them trained: all"
     )
+    find_again: bool = default(
+        True, "with near: all-N learns from pairs found again by models, not from the first ones"
+    )
     warm_start: bool = default(False, "the chains share their first expander, and later models start from earlier ones")
 
 

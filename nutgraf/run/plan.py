@@ -6,7 +6,8 @@ on aligned pairs for comparison, and rows such as `all-2+10000`, the last summar
 
 The chain `near` (not in the paper) starts from pairs that the two corpora hold: near-0.pairs has two real sides. Its
 summarizers learn from found pairs and from artificial ones together. near-2.pairs are found again, with the help of
-near-1 and near-2; near-3, near-4 and all-2 learn from them, and so on. `plan.all_chains` says whose artificial pairs
+near-1 and near-2; near-3, near-4 and all-2 learn from them, and so on. (Without `plan.find_again`, all-N learns from
+near-0.pairs.) `plan.all_chains` says whose artificial pairs
 all-2 takes. Where near is one of several chains, mixed-2, mixed-4 ... are the paper's All, without it: of two other
 chains or more.
 
@@ -115,7 +116,8 @@ def _together(settings: recipe.Plan, iteration: int) -> list[Step]:
     steps = []
     if finds:
         chosen = [maker for maker in makers if maker.chain in settings.all_chains] or makers
-        steps += [_pairs(near), _trained(ModelName(ALL, iteration), [*chosen, near])]
+        steps += [_pairs(near)] if settings.find_again else []
+        steps.append(_trained(ModelName(ALL, iteration), [*chosen, near if settings.find_again else FOUND]))
     if len(of_paper) > 1:
         name = ModelName(MIXED if finds else ALL, iteration)
         first = next(chain for chain in PREFERRED if chain in settings.initializers)

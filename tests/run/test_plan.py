@@ -209,3 +209,9 @@ def test_needed_is_the_named_step_and_what_it_needs() -> None:
     assert [step.name for step in needed(steps, ["mu1-0"])] == ["text", "casing", "embeddings", "mu1-0"]
     with pytest.raises(RunError, match="mu1-9"):
         needed(steps, ["mu1-9"])
+
+
+def test_without_finding_again_all_learns_from_the_pairs_found_first() -> None:
+    steps = {step.name: step for step in make_plan(Plan(NEAR, 2, all_chains=("mu1",), find_again=False))}
+    assert steps["all-2"].pairs == ("mu1-1.pairs", "near-0.pairs")
+    assert "near-2.pairs" not in steps
