@@ -7,9 +7,8 @@ on aligned pairs for comparison, and rows such as `all-2+10000`, the last summar
 The chain `near` (not in the paper) starts from pairs that the two corpora hold: near-0.pairs has two real sides. Its
 summarizers learn from found pairs and from artificial ones together. near-2.pairs are found again, with the help of
 near-1 and near-2; near-3, near-4 and all-2 learn from them, and so on. (Without `plan.find_again`, all-N learns from
-near-0.pairs.) `plan.all_chains` says whose artificial pairs
-all-2 takes. Where near is one of several chains, mixed-2, mixed-4 ... are the paper's All, without it: of two other
-chains or more.
+near-0.pairs.) `plan.all_chains` says whose artificial pairs all-2 takes. Where near is one of several chains, mixed-2,
+mixed-4 ... are the paper's All, without it: of two other chains or more.
 
 With `plan.warm_start` (not in the paper) fewer models start from random weights: one expander, all-1, is trained on the
 artificial pairs of all initializers, and each x-1 starts from it; x-3 starts from x-1, x-4 from x-2, all-2 from the
