@@ -84,9 +84,7 @@ def find_again(
     scores = np.zeros_like(match.scores)
     by_models = np.exp(settings.summarizer_weight * forward + settings.expander_weight * backward)
     scores[rows, columns] = match.scores[rows, columns] * by_models
-    order = np.argsort(-scores, axis=1, kind="stable")
-    scores = np.take_along_axis(scores, order, 1)
-    return Match(np.where(scores > 0, np.take_along_axis(match.places, order, 1), NONE), scores)
+    return Match.ranked(match.places, scores)
 
 
 def choose_most(match: Match, count: int, max_uses: int) -> Places:

@@ -51,7 +51,7 @@ from nutgraf.text.embeddings import train_embeddings
 from nutgraf.text.lexicon import Vocab
 from nutgraf.text.prepare import Prepared, check_vocabularies, prepare
 from nutgraf.text.reading import read_lines, read_pairs
-from nutgraf.text.tokens import Tokenizer, is_digit
+from nutgraf.text.tokens import Tokenizer, is_number
 
 CASED_LINES = 100_000  # of each corpus: enough to know how words are written
 FEW_FOUND = 100  # pairs: too few to learn from
@@ -205,7 +205,7 @@ class Steps:
 
     def _near(self, task: Task) -> Initializer:
         lexicon, writing = self.prepared.lexicon, casing.Casing.load(self.run.step_folder(CASING) / casing.FILE)
-        numbers = np.array([any(map(is_digit, word)) for word in lexicon.words])
+        numbers = np.array([is_number(word) for word in lexicon.words])
         names = np.array([writing.is_name(word) for word in lexicon.words]) & ~numbers
         stored = load_file(self.run.step_folder(JOINT) / "vectors.safetensors")
         vectors = np.zeros((len(lexicon), stored["vectors"].shape[1]), dtype=np.float32)

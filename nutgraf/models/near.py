@@ -1,8 +1,8 @@
-"""near: the nearest real summary of a text, and the pairs that two piles hold unknowingly (not in the paper).
+"""near: the nearest real summary of a text, and pairs that two piles hold without anyone knowing (not in the paper).
 
 Two large piles on the same subjects hold real pairs: another report of the same event, or of one just like it. A text
 and a summary are near when the words that they share are rare and come early in the text, and when the text covers what
-the summary says, be it in other words:
+the summary says, in the same or in other words:
 
     near(x, s) = cos(x, s) * coverage(x, s) * penalty ** (names that s has and x lacks); 0 if x lacks a number of s
 
@@ -73,6 +73,13 @@ class Match:
     places: Places  # (texts, candidates)
     scores: Vectors  # (texts, candidates)
 
+    @classmethod
+    def ranked(cls, places: Places, scores: Vectors) -> Match:
+        """Put candidates in the order of their scores; those that score 0 are none."""
+        order = np.argsort(-scores, axis=1, kind="stable")
+        scores = np.take_along_axis(scores, order, 1)
+        return cls(np.where(scores > 0, np.take_along_axis(places, order, 1), NONE), scores)
+
 
 class Near:
     """A summarizer that answers with the nearest real summary."""
@@ -99,18 +106,11 @@ class Near:
             candidates = self._search(block)
             for place in range(0, len(block), BATCH):
                 part = np.arange(place, min(place + BATCH, len(block)))
-                found.append(self.rank(block.take(part), candidates[part]))
+                found.append(Match.ranked(candidates[part], self.score(block.take(part), candidates[part])))
             report(Progress(start + len(block), len(texts), "texts"))
         empty = np.zeros((0, self.settings.candidates))
         places = np.concatenate([empty.astype(np.int64), *(match.places for match in found)])
         return Match(places, np.concatenate([empty.astype(np.float32), *(match.scores for match in found)]))
-
-    def rank(self, texts: Corpus, candidates: Places) -> Match:
-        """Return candidates (texts, candidates), NONE where there are fewer, in the order of their scores."""
-        scores = self.score(texts, candidates)
-        order = np.argsort(-scores, axis=1, kind="stable")
-        scores = np.take_along_axis(scores, order, 1)
-        return Match(np.where(scores > 0, np.take_along_axis(candidates, order, 1), NONE), scores)
 
     def score(self, texts: Corpus, candidates: Places) -> Vectors:
         """Return near(x, s) of each text and each of its candidates (texts, candidates)."""
@@ -121,13 +121,13 @@ class Near:
         of_x, of_s = self._idf[x] * _is_first(x), self._idf[s] * _is_first(s.view(-1, shape[2])).view(s.shape)
         early = of_x / (1 + torch.arange(x.shape[1]) / self.settings.early)
         same = (s[:, :, None] == x[:, None]) & (of_x > 0)[:, None]
-        stands = same.any(2)
+        shared = same.any(2)
         lengths = of_s.view(shape).square().sum(2).sqrt() * early.square().sum(1, keepdim=True).sqrt()
         cosine = (of_s * (same * early[:, None]).sum(2)).view(shape).sum(2) / lengths.clamp(min=1e-6)
         similar = torch.bmm(self._vectors[s], self._vectors[x].transpose(1, 2)).amax(2)
-        covered = torch.where(stands, 1.0, ((similar - LEAST_SIMILAR) / (1 - LEAST_SIMILAR)).clamp(min=0))
+        covered = torch.where(shared, 1.0, ((similar - LEAST_SIMILAR) / (1 - LEAST_SIMILAR)).clamp(min=0))
         coverage = (of_s * covered).view(shape).sum(2) / of_s.view(shape).sum(2).clamp(min=1e-6)
-        lacking = ~stands & (of_s > 0)
+        lacking = ~shared & (of_s > 0)
         names, numbers = ((lacking & facts[s]).view(shape).sum(2) for facts in (self._names, self._numbers))
         scores = cosine * coverage * self.settings.name_penalty**names * (numbers == 0)
         return np.where(candidates == NONE, 0, scores.numpy()).astype(np.float32)
@@ -179,7 +179,7 @@ class Near:
 
 
 def _is_first(sentences: Tensor) -> Tensor:
-    """Return where a word stands for the first time in its sentence (sentences, words); a second one adds nothing."""
+    """Return where a word shared for the first time in its sentence (sentences, words); a second one adds nothing."""
     return ~(sentences[:, :, None] == sentences[:, None]).tril(-1).any(2)
 
 

@@ -107,7 +107,7 @@ def _of_seq2seq(step: Step, recipe: Recipe) -> Values:
     if step.kind is Kind.SUMMARIZER and ALIGNED not in step.needs:
         names.append("min_coverage")
     values = _values(recipe, "training", *names)
-    if step.kind is Kind.SUMMARIZER and any(not ModelName.of_pairs(name).expands for name in step.pairs):
+    if step.kind is Kind.SUMMARIZER and any(ModelName.of_pairs(name).finds for name in step.pairs):
         values |= _values(recipe, "near", "repeat")
     values["steps"] = training_steps(step, training, step.aligned_limit)
     values["rate"] = learning_rate(step, training)

@@ -18,7 +18,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nutgraf.text.tokens import is_digit
+from nutgraf.text.tokens import is_number
 
 
 def _words(line: str) -> frozenset[str]:
@@ -226,4 +226,4 @@ def _is_idle(words: Sequence[str], place: int) -> bool:
     if word in ("higher", "lower"):
         return bool(_COMPOUNDS.intersection(after[:1]))
     # "declined to comment" is no fall; "declined to 5.2" is.
-    return word in _DECLINES and after[:1] == ["to"] and not any(map(is_digit, "".join(after[1:])))
+    return word in _DECLINES and after[:1] == ["to"] and not is_number("".join(after[1:]))

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from nutgraf.text.casing import Casing
-from nutgraf.text.tokens import is_digit
+from nutgraf.text.tokens import is_number
 
 _NUMBERS = {
     word: str(value)
@@ -68,7 +68,7 @@ _FIGURE = re.compile(r"[\d#N]+(?:\.[\d#N]+)?")
 
 def is_fact(word: str, casing: Casing) -> bool:
     """Whether a word, as models see it, is a name or a number: what must not be made up."""
-    return any(map(is_digit, word)) or casing.is_name(word)
+    return is_number(word) or casing.is_name(word)
 
 
 def find_unsupported(summary: Sequence[str], text: Sequence[str], casing: Casing) -> list[bool]:
@@ -114,7 +114,7 @@ def _forms_of(word: str) -> set[str]:
     """Return what a word may be compared by: two that share one mean the same."""
     if word in _NUMBERS:
         return {word, _NUMBERS[word]}
-    if any(map(is_digit, word)):
+    if is_number(word):
         return {word, *map(_plain_figure, _FIGURE.findall(word.replace(",", "")))}
     bare = word.rstrip(".")
     bare = _SAME.get(bare, bare).replace(".", "")

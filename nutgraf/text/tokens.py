@@ -132,3 +132,8 @@ def detokenize(tokens: Sequence[str]) -> str:
 def is_digit(character: str) -> bool:
     """Whether a character is a digit, or may replace one."""
     return character.isdigit() or character in "#N"
+
+
+def is_number(word: str) -> bool:
+    """Whether a word has a digit, or a character that replaces one."""
+    return any(map(is_digit, word))

@@ -18,7 +18,7 @@ from safetensors.numpy import load_file, save_file
 
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import SPECIALS, Ids, Lexicon
-from nutgraf.text.tokens import is_digit
+from nutgraf.text.tokens import is_number
 
 NEW_NUMBER = -1  # the id of a number that the lexicon lacks; other ids that it lacks are unknown words
 START, END, UNKNOWN, NUMBER = range(4)  # the first classes; each frequent word has one of its own
@@ -28,11 +28,6 @@ _BITS = 21  # of a class in a packed n-gram: three of them go into 63 bits
 
 Longs = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-
-def is_number(word: str) -> bool:
-    """Whether a word has a digit, or a character that replaces one."""
-    return any(map(is_digit, word))
 
 
 def encode_words(words: Iterable[str], lexicon: Lexicon) -> Ids:
