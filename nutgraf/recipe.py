@@ -72,6 +72,7 @@ Positive = Annotated[int, Field(ge=1)]
 ZeroOrMore = Annotated[int, Field(ge=0)]
 TwoOrMore = Annotated[int, Field(ge=2)]
 AboveZero = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 Probability = Annotated[float, Field(ge=0, le=1)]
 Distance = Annotated[float, Field(gt=0, le=2)]
@@ -290,6 +291,16 @@ class Generation(Section):
 
 
 @dataclass(frozen=True, config=CONFIG)
+class Teaching(Section):
+    """How all-N's teachers choose a summary for each text, with `plan.teachers` (not in the paper)."""
+
+    beam: Positive = default(5, "summaries that each teacher proposes")
+    kept: Positive = default(6, "of those, the most alike, which are weighed")
+    expander_weight: NotNegative = default(0.8, "weight of the expander's mean log-probability of the text's words")
+    fluency_weight: NotNegative = default(0.2, "weight of the trigrams' mean log-probability of the summary's words")
+
+
+@dataclass(frozen=True, config=CONFIG)
 class Decoding(Section):
     """How summaries are made for readers and for ROUGE: beam search."""
 
@@ -323,6 +334,9 @@ class Plan(Section):
     find_again: bool = default(
         True, "with near: all-N learns from pairs found again by models, not from the first ones"
     )
+    teachers: Annotated[int, Field(ge=0, le=9)] = default(
+        0, "all-N learns what this many summarizers agree on, trained on its pairs (see [teaching]); 0: from the pairs"
+    )
     warm_start: bool = default(False, "the chains share their first expander, and later models start from earlier ones")
 
 
@@ -340,6 +354,7 @@ class Recipe(Section):
     seq2seq: Seq2seq = Seq2seq()
     training: Training = Training()
     generation: Generation = Generation()
+    teaching: Teaching = Teaching()
     decoding: Decoding = Decoding()
     plan: Plan = Plan()
 

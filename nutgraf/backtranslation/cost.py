@@ -129,6 +129,13 @@ def _pairs(step: Step, recipe: Recipe, sizes: Sizes) -> float:
             / GENERATION_FLOPS
         )
     count = min(limit, sizes.texts)
+    if step.model and step.model.teacher:
+        teachers, kept = len(step.needs) - 2, recipe.teaching.kept
+        searched = recipe.teaching.beam * forward(
+            recipe, sizes.text_words, sizes.summary_words, recipe.decoding.output_words
+        )
+        weighed = kept * forward(recipe, sizes.summary_words, sizes.text_words, recipe.training.shortlist)
+        return count * (teachers * searched / GENERATION_FLOPS + weighed / TRAINING_FLOPS)
     if step.iteration:
         flops = forward(recipe, sizes.text_words, sizes.summary_words, recipe.generation.output_words)
         return count * flops / GENERATION_FLOPS

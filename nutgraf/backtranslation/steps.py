@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 from nutgraf.backtranslation import found, pairs, thresholds
+from nutgraf.backtranslation.committee import Committee
 from nutgraf.errors import RecipeError
 from nutgraf.hardware import Hardware
 from nutgraf.learning.loop import Job, save_history
@@ -49,11 +50,13 @@ from nutgraf.text import casing
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.embeddings import train_embeddings
 from nutgraf.text.lexicon import Vocab
-from nutgraf.text.prepare import Prepared, check_vocabularies, prepare
+from nutgraf.text.prepare import Prepared, check_vocabularies, prepare, usual_length
 from nutgraf.text.reading import read_lines, read_pairs
 from nutgraf.text.tokens import Tokenizer, is_number
+from nutgraf.text.trigrams import Trigrams
 
 CASED_LINES = 100_000  # of each corpus: enough to know how words are written
+FLUENCY_SUMMARIES = 300_000  # from which teachers know what reads well
 FEW_FOUND = 100  # pairs: too few to learn from
 Vectors = NDArray[np.float32]
 
@@ -230,7 +233,10 @@ class Steps:
             self._find_pairs(task) if name.initial else self._find_pairs_again(task)
             return
         real = self._real_side(name)
-        apply = self._initial(name) if name.initial else self._sampler(name, task.seed)
+        if name.initial:
+            apply = self._initial(name)
+        else:
+            apply = self._committee(task) if name.teacher else self._sampler(name, task.seed)
         pairs.generate(real, apply, self.recipe.generation.chunk, task.work, task.folder, task.report)
 
     def _find_pairs(self, task: Task) -> None:
@@ -269,6 +275,21 @@ class Steps:
         model = storage.load(self.run.step_folder(str(name)), self.hardware.device)
         return sampler(model, self.recipe.generation, name.expands, full_stop_of(self.prepared.lexicon), seed)
 
+    def _committee(self, task: Task) -> Apply:
+        """Return what all-N's teachers, and the others that the step needs, agree on."""
+        names = [name for name in map(ModelName.find, task.step.needs) if name]
+        models = {name: storage.load(self.run.step_folder(str(name)), self.hardware.device) for name in names}
+        summaries = self.prepared.summaries.take(np.arange(min(len(self.prepared.summaries), FLUENCY_SUMMARIES)))
+        return Committee(
+            [model for name, model in models.items() if not name.expands],
+            next(model for name, model in models.items() if name.expands),
+            Trigrams.train(summaries, self.prepared.lexicon),
+            self.recipe.teaching,
+            usual_length(self.recipe.decoding, self.prepared.summaries),
+            self.recipe.training.shortlist,
+            task.seed,
+        )
+
     def _seq2seq(self, task: Task) -> None:
         """f^{i+1}_{A->B} = S(D^i_{A'->B}): train the next model on artificial inputs and real outputs (Eq. 3)."""
         data, settings = self.training_set(task.step), self.recipe.training
@@ -297,7 +318,7 @@ class Steps:
         return bool(start)
 
     def training_set(self, step: Step) -> pairs.TrainingSet:
-        """Return what a seq2seq model learns from: artificial inputs with real outputs, found or aligned pairs."""
+        """Return what a seq2seq model learns from: artificial inputs, or found, taught or aligned pairs."""
         if ALIGNED in step.needs:
             folder = self.run.step_folder(ALIGNED)
             sides = [Corpus.open(folder, "texts"), Corpus.open(folder, "summaries")]
@@ -310,6 +331,9 @@ class Steps:
             return pairs.union(list(zip(made, reals, strict=True)))
         artificial = [(made[i], reals[i]) for i, maker in enumerate(makers) if maker.expands]
         real = [(reals[i], made[i]) for i, maker in enumerate(makers) if maker.finds]
+        taught = [(reals[i], made[i]) for i, maker in enumerate(makers) if maker.teacher]
+        if taught:
+            return pairs.union([*taught, *real])
         learned = pairs.union(artificial, self.recipe.training.min_coverage)
         return learned.joined(pairs.union(real), self.recipe.near.repeat) if real else learned
 

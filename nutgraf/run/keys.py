@@ -93,6 +93,10 @@ def _of_pairs(step: Step, recipe: Recipe) -> Values:
         names = ["max_uses", "again_min_score", "again_pairs", "summarizer_weight", "expander_weight"]
         return _values(recipe, "near", *names) | _values(recipe, "training", "shortlist")
     names = ["sentences_per_chain", "chunk"]
+    if step.model and step.model.teacher:
+        searched = _values(recipe, "decoding", without=("beam", "trim", "prefer_true", "faithful"))
+        shortlist = _values(recipe, "training", "shortlist")
+        return _values(recipe, "generation", *names) | _values(recipe, "teaching") | searched | shortlist
     if step.iteration:
         side = "text" if step.expands else "summary"
         names += ["top_k", "batch", "output_words", f"min_{side}_words", f"max_{side}_words"]
@@ -104,10 +108,12 @@ def _of_pairs(step: Step, recipe: Recipe) -> Values:
 def _of_seq2seq(step: Step, recipe: Recipe) -> Values:
     training = recipe.training
     names = ["batch", "warmup", "decay", "clip", "shortlist", "held_out", "validate_every", "patience"]
-    if step.kind is Kind.SUMMARIZER and ALIGNED not in step.needs:
+    makers = [ModelName.of_pairs(name) for name in step.pairs]
+    taught = any(maker.teacher for maker in makers)  # from real texts, and each pair once
+    if step.kind is Kind.SUMMARIZER and ALIGNED not in step.needs and not taught:
         names.append("min_coverage")
     values = _values(recipe, "training", *names)
-    if step.kind is Kind.SUMMARIZER and any(ModelName.of_pairs(name).finds for name in step.pairs):
+    if step.kind is Kind.SUMMARIZER and any(maker.finds for maker in makers) and not taught:
         values |= _values(recipe, "near", "repeat")
     values["steps"] = training_steps(step, training, step.aligned_limit)
     values["rate"] = learning_rate(step, training)

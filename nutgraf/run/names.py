@@ -3,12 +3,12 @@
 mu1-0            an initializer: chain and iteration
 mu1-1, mu1-2     its expander and its summarizer; odd iterations expand, even ones summarize
 near-0           the nearest real summary; near-1, near-2 learn from the pairs found by it
-all-2            trained on the pairs of all chains
+all-2            trained on the pairs of all chains, or taught by all-2a, all-2b ..., which are
 mixed-2          the paper's All, where `near` is a chain too: trained on the pairs of all others
 all-2+10000      all-2, fine-tuned on 10,000 aligned pairs
 seq2seq          trained on aligned pairs alone, for comparison
 mu1-1.pairs      the step that applies mu1-1 to a corpus; near-0.pairs, near-2.pairs ... find pairs of two real
-                 sentences
+                 sentences; all-2a.pairs are what all-2a, all-2b ... agree on
 Lead-8           the baseline: the first 8 words of a text
 """
 
@@ -24,7 +24,8 @@ NEAR, MIXED, ALL, SUPERVISED = "near", "mixed", "all", "seq2seq"
 CHAINS = (*INITIALIZERS, MIXED, ALL)
 # In what order chains are trained, and preferred where nothing was evaluated: the best initializer first.
 PREFERRED = ("mu1", "dbae", "pr-thr", NEAR)
-_PATTERN = re.compile(rf"({'|'.join(CHAINS)})-(\d+)(?:\+(\d+))?")
+TEACHERS = "abcdefghi"  # how the summarizers that teach all-N are told apart
+_PATTERN = re.compile(rf"({'|'.join(CHAINS)})-(\d+)([{TEACHERS}]?)(?:\+(\d+))?")
 _PAIRS = ".pairs"
 _LEAD = re.compile(r"Lead-(\d+)")
 
@@ -36,6 +37,7 @@ class ModelName:
     chain: str
     iteration: int = 0
     aligned_limit: int = 0  # fine-tuned on this many aligned pairs
+    teacher: str = ""  # one of several that teach all-N: its letter
 
     @classmethod
     def find(cls, text: str) -> ModelName | None:
@@ -43,7 +45,7 @@ class ModelName:
         if text == SUPERVISED:
             return cls(SUPERVISED)
         found = _PATTERN.fullmatch(text)
-        return cls(found[1], int(found[2]), int(found[3] or 0)) if found else None
+        return cls(found[1], int(found[2]), int(found[4] or 0), found[3]) if found else None
 
     @classmethod
     def parse(cls, text: str) -> ModelName:
@@ -63,7 +65,7 @@ class ModelName:
     def __str__(self) -> str:
         if self.supervised:
             return SUPERVISED
-        return f"{self.chain}-{self.iteration}" + (f"+{self.aligned_limit}" if self.aligned_limit else "")
+        return f"{self.chain}-{self.iteration}{self.teacher}" + (f"+{self.aligned_limit}" if self.aligned_limit else "")
 
     @property
     def pairs(self) -> str:
@@ -96,12 +98,12 @@ class ModelName:
         return not self.supervised and not self.aligned_limit
 
     @property
-    def rank(self) -> tuple[int, int, int]:
+    def rank(self) -> tuple[int, int, int, str]:
         """Where a summarizer stands in the paper's tables: by iteration and chain; with aligned pairs at the end."""
         if self.supervised:
-            return (2, 0, 0)
-        chain = CHAINS.index(self.chain)
-        return (1, self.aligned_limit, chain) if self.aligned_limit else (0, self.iteration, chain)
+            return (2, 0, 0, "")
+        chain, last = CHAINS.index(self.chain), self.teacher or "z"  # all-2 after its teachers
+        return (1, self.aligned_limit, chain, last) if self.aligned_limit else (0, self.iteration, chain, last)
 
     def at(self, iteration: int) -> ModelName:
         """Return the model of the same chain at another iteration."""
@@ -137,6 +139,6 @@ def latest(names: Iterable[str]) -> str | None:
     found = [name for name in map(ModelName.find, names) if name and not name.expands and name.unsupervised]
     together = [name for name in found if name.chain == ALL]
     if together:
-        return str(max(together, key=lambda name: name.iteration))
+        return str(max(together, key=lambda name: (name.iteration, not name.teacher)))
     chosen = max(found, key=lambda name: (name.iteration, _preference(name.chain)), default=None)
     return str(chosen) if chosen else None

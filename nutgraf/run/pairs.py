@@ -20,7 +20,8 @@ def share(real: Corpus, limit: int, chain: str) -> Corpus:
     """
     if not 0 < limit < len(real):
         return real
-    own = np.arange(limit - min(limit, COMMON)) + INITIALIZERS.index(chain) * limit
+    number = INITIALIZERS.index(chain) if chain in INITIALIZERS else 0  # all-N's teachers have no share of their own
+    own = np.arange(limit - min(limit, COMMON)) + number * limit
     return real.take(np.concatenate([np.arange(min(limit, COMMON)), COMMON + own % (len(real) - COMMON)]))
 
 

@@ -10,6 +10,9 @@ near-1 and near-2; near-3, near-4 and all-2 learn from them, and so on. (Without
 near-0.pairs.) `plan.all_chains` says whose artificial pairs all-2 takes. Where near is one of several chains, mixed-2,
 mixed-4 ... are the paper's All, without it: of two other chains or more.
 
+With `plan.teachers` (not in the paper) all-2a, all-2b ... are trained on the pairs in all-2's place, and all-2 learns
+from what they, and near-2, agree on for real texts: all-2a.pairs.
+
 With `plan.warm_start` (not in the paper) fewer models start from random weights: one expander, all-1, is trained on the
 artificial pairs of all initializers, and each x-1 starts from it; x-3 starts from x-1, x-4 from x-2, all-2 from the
 first chain's x-2. Where `near` is a chain, that is mixed-2; all-2 starts from random weights.
@@ -20,12 +23,12 @@ This module names steps and what each needs; it runs nothing and reads nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from nutgraf import recipe
 from nutgraf.errors import RecipeError, RunError
-from nutgraf.run.names import ALL, FOUND, MIXED, NEAR, PREFERRED, SUPERVISED, ModelName, is_pairs, latest
+from nutgraf.run.names import ALL, FOUND, MIXED, NEAR, PREFERRED, SUPERVISED, TEACHERS, ModelName, is_pairs, latest
 
 ALIGNED = "aligned"
 TEXT = "text"
@@ -112,17 +115,33 @@ def _together(settings: recipe.Plan, iteration: int) -> list[Step]:
     of_paper = [maker for maker in makers if maker.chain != NEAR]
     near = ModelName(NEAR, iteration)
     finds = near.chain in settings.initializers
-    steps = []
-    if finds:
-        chosen = [maker for maker in makers if maker.chain in settings.all_chains] or makers
-        steps += [_pairs(near)] if settings.find_again else []
-        steps.append(_trained(ModelName(ALL, iteration), [*chosen, near if settings.find_again else FOUND]))
-    if len(of_paper) > 1:
-        name = ModelName(MIXED if finds else ALL, iteration)
-        first = next(chain for chain in PREFERRED if chain in settings.initializers)
-        start = ModelName(first, 2) if iteration == 2 else name.at(iteration - 2)
-        steps.append(_trained(name, of_paper, start if settings.warm_start else None))
-    return steps
+    name = ModelName(MIXED if finds else ALL, iteration)
+    first = next(chain for chain in PREFERRED if chain in settings.initializers)
+    start = ModelName(first, 2) if iteration == 2 else name.at(iteration - 2)
+    warm = start if settings.warm_start else None
+    if not finds:
+        return _all(iteration, of_paper, settings.teachers, warm)
+    chosen = [maker for maker in makers if maker.chain in settings.all_chains] or makers
+    steps = [_pairs(near)] if settings.find_again else []
+    steps += _all(iteration, [*chosen, near if settings.find_again else FOUND], settings.teachers)
+    return [*steps, _trained(name, of_paper, warm)] if len(of_paper) > 1 else steps
+
+
+def _all(iteration: int, makers: Sequence[ModelName], teachers: int, start: ModelName | None = None) -> list[Step]:
+    """Return all-N, trained on the makers' pairs; with teachers, these are, and all-N learns what they agree on."""
+    name = ModelName(ALL, iteration)
+    if teachers == 0:
+        return [_trained(name, makers, start)]
+    found = [maker for maker in makers if maker.finds]
+    taught_by = [replace(name, teacher=letter) for letter in TEACHERS[:teachers]]
+    others = [ModelName(NEAR, iteration)] if found else []
+    expander = min((maker for maker in makers if maker.expands), key=lambda maker: PREFERRED.index(maker.chain))
+    agreed = Step(taught_by[0].pairs, Kind.PAIRS, (TEXT, *map(str, [*taught_by, *others, expander])), taught_by[0])
+    return [
+        *(_trained(teacher, makers, start) for teacher in taught_by),
+        agreed,
+        _trained(name, [taught_by[0], *found]),
+    ]
 
 
 def _initializer(chain: str) -> list[Step]:

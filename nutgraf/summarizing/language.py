@@ -14,9 +14,8 @@ from nutgraf.run.folder import Run
 from nutgraf.run.manifest import MANIFEST
 from nutgraf.run.plan import CASING, TEXT
 from nutgraf.text.casing import FILE, Casing, Forms
-from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import Ids, Lexicon
-from nutgraf.text.prepare import Prepared
+from nutgraf.text.prepare import Prepared, usual_length
 
 LEXICON, SETTINGS = "lexicon.txt", "settings.json"
 
@@ -67,10 +66,3 @@ def casing_of(run: Run) -> Casing:
     """Return how a run's corpora write words; nothing is known of it in runs of earlier versions."""
     known = (run.step_folder(CASING) / MANIFEST).exists()
     return Casing.load(run.intact(CASING) / FILE) if known else Casing()
-
-
-def usual_length(decoding: recipes.Decoding, summaries: Corpus) -> recipes.Decoding:
-    """Put the summaries' mean length in the place of a minimum of 0: beam search alone ends too soon."""
-    if decoding.min_words or not len(summaries):
-        return replace(decoding, min_words=max(1, decoding.min_words))
-    return replace(decoding, min_words=min(decoding.max_words, max(1, round(float(summaries.lengths.mean())))))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -147,3 +147,10 @@ def _relative_counts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Relative frequencies times 2 ** 50, rounded so that they can be compared exactly."""
     shares: NDArray[np.float64] = counts / counts.sum()
     return np.round(shares * 2.0**50).astype(np.int64)
+
+
+def usual_length(decoding: recipe.Decoding, summaries: Corpus) -> recipe.Decoding:
+    """Put the summaries' mean length in the place of a minimum of 0: beam search alone ends too soon."""
+    if decoding.min_words or not len(summaries):
+        return replace(decoding, min_words=max(1, decoding.min_words))
+    return replace(decoding, min_words=min(decoding.max_words, max(1, round(float(summaries.lengths.mean())))))

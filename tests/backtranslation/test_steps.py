@@ -15,6 +15,7 @@ from nutgraf.backtranslation.pairs import coverage
 from nutgraf.backtranslation.steps import Steps
 from nutgraf.errors import RecipeError
 from nutgraf.hardware import Hardware
+from nutgraf.models import storage
 from nutgraf.models.near import NONE, Near, Places, choose
 from nutgraf.run.events import Event, State
 from nutgraf.run.folder import Run
@@ -209,6 +210,23 @@ def test_coverage_is_asked_of_artificial_texts_and_not_of_found_pairs(with_near:
     repeated = with_near.recipe.near.repeat * found_pairs(with_near)
     assert list(zip(sources, targets, strict=True))[-len(repeated) :] == repeated
     assert len(sources) < len(repeated) + LIMIT
+
+
+def test_all_learns_what_its_teachers_agree_on_and_found_pairs_once(
+    with_near: Run, corpus: Files, tmp_path: Path
+) -> None:
+    shutil.copytree(with_near.folder, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "steps" / "all-2")
+    taught = train_tiny(corpus, tmp_path / "run", WITH_NEAR, "plan.teachers=2", "plan.find_again=false")
+    sources, targets = training_set(taught, "all-2")
+    texts, found = lists(share(Steps(taught, CPU).prepared.texts, LIMIT, "all")), found_pairs(taught)
+    agreed = artificial(taught, "all-2a.pairs")
+    assert len(agreed) == LIMIT
+    pairs = [pair for pair in zip(texts, agreed, strict=True) if pair[1]]
+    assert list(zip(sources, targets, strict=True)) == [*pairs, *found]
+    assert artificial(taught, "all-2a.pairs") != artificial(taught, "mu1-0.pairs")
+    weights = [storage.load(taught.step_folder(name), CPU.device).bias for name in ("all-2a", "all-2b")]
+    assert not weights[0].equal(weights[1])
 
 
 def test_mixed_learns_what_all_learns_without_near(finished: Run, with_near: Run) -> None:

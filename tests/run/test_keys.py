@@ -13,6 +13,7 @@ INPUTS = Inputs(Source("t.txt", 10, 200, "aa"), Source("s.txt", 10, 80, "bb"))
 # Validation pairs are used by thresholds that are "auto", and a warm start uses all steps and rates.
 RECIPE = recipe.override(recipe.Recipe(), ["plan.iterations=4", "plan.warm_start=true", "mu1.eta=auto"])
 WITH_NEAR = recipe.override(RECIPE, ['plan.initializers=["pr-thr", "dbae", "mu1", "near"]'])
+TAUGHT = recipe.override(WITH_NEAR, ["plan.teachers=2", "plan.find_again=false"])
 
 
 def keys(changed: recipe.Recipe = RECIPE, inputs: Inputs = INPUTS) -> dict[str, str]:
@@ -88,6 +89,22 @@ def test_a_setting_changes_the_steps_of_near_that_use_it(setting: str, steps: se
     assert first_changed(setting, WITH_NEAR) == steps
 
 
+@pytest.mark.parametrize(
+    ("setting", "steps"),
+    [
+        ("teaching.beam=9", {"all-2a.pairs", "all-4a.pairs"}),
+        ("teaching.fluency_weight=0", {"all-2a.pairs", "all-4a.pairs"}),
+        ("decoding.max_words=15", {"all-2a.pairs", "all-4a.pairs"}),
+        ("decoding.prefer_true=true", set()),
+        ("training.all_steps=9", {"all-2a", "all-2b", "all-4a", "all-4b", "mixed-2"}),
+        ("training.min_coverage=0.5", {"mu1-2", "dbae-2", "pr-thr-2", "near-2", "all-2a", "all-2b"}),
+        ("near.repeat=9", {"near-2", "all-2a", "all-2b"}),
+    ],
+)
+def test_a_setting_changes_the_steps_of_teaching_that_use_it(setting: str, steps: set[str]) -> None:
+    assert first_changed(setting, TAUGHT) == steps
+
+
 def test_near_changes_no_step_of_the_other_chains_except_all() -> None:
     before, after = keys(), keys(WITH_NEAR)
     assert {name for name in before if before[name] != after[name]} == {"all-2", "all-4"}
@@ -106,7 +123,7 @@ def test_every_setting_that_makes_a_model_is_part_of_a_key() -> None:
         for field in fields(getattr(RECIPE, section.name)):
             name = f"{section.name}.{field.name}"
             value = _other(getattr(getattr(RECIPE, section.name), field.name), name)
-            assert first_changed(f"{name}={value}", WITH_NEAR), name
+            assert first_changed(f"{name}={value}", TAUGHT if section.name == "teaching" else WITH_NEAR), name
 
 
 def _other(value: object, name: str) -> object:

@@ -10,6 +10,7 @@ from nutgraf.run.names import ModelName, is_pairs, latest, lead_words, summarize
         ("pr-thr-3", ModelName("pr-thr", 3)),
         ("all-12", ModelName("all", 12)),
         ("all-2+10000", ModelName("all", 2, 10_000)),
+        ("all-2b", ModelName("all", 2, teacher="b")),
         ("seq2seq", ModelName("seq2seq")),
         ("near-0", ModelName("near")),
         ("mixed-2", ModelName("mixed", 2)),
@@ -52,12 +53,21 @@ def test_rows_are_in_the_order_of_the_papers_tables() -> None:
     assert summarizers(mixed) == ["pr-thr-0", "mu1-0", "dbae-2", "all-2", "all-4", "all-2+100", "seq2seq"]
     more = ["all-2", "mixed-2", "near-2", "near-1", "near-0", "mu1-2", "mu1-0"]
     assert summarizers(more) == ["mu1-0", "near-0", "mu1-2", "near-2", "mixed-2", "all-2"]
+    assert summarizers(["all-4", "all-2", "all-2b", "all-2a", "mu1-2"]) == [
+        "mu1-2",
+        "all-2a",
+        "all-2b",
+        "all-2",
+        "all-4",
+    ]
 
 
 @pytest.mark.parametrize(
     ("done", "expected"),
     [
         (["mu1-0", "all-2", "mu1-4"], "all-2"),
+        (["all-2a", "all-2", "all-2b"], "all-2"),
+        (["all-2a", "mu1-2"], "all-2a"),
         (["mu1-2", "dbae-2", "pr-thr-2"], "mu1-2"),
         (["mu1-2", "dbae-4"], "dbae-4"),
         (["mixed-4", "all-2", "near-2"], "all-2"),

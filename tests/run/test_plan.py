@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from nutgraf.errors import RecipeError, RunError
@@ -215,3 +217,29 @@ def test_without_finding_again_all_learns_from_the_pairs_found_first() -> None:
     steps = {step.name: step for step in make_plan(Plan(NEAR, 2, all_chains=("mu1",), find_again=False))}
     assert steps["all-2"].pairs == ("mu1-1.pairs", "near-0.pairs")
     assert "near-2.pairs" not in steps
+
+
+def test_all_learns_what_its_teachers_agree_on() -> None:
+    plan = Plan(NEAR, 4, all_chains=("mu1",), find_again=False, teachers=2, warm_start=True)
+    steps = {step.name: step for step in make_plan(plan)}
+    for iteration in (2, 4):
+        teachers = [steps[f"all-{iteration}{letter}"] for letter in "ab"]
+        assert all(step.pairs == (f"mu1-{iteration - 1}.pairs", "near-0.pairs") and not step.start for step in teachers)
+        agreed = steps[f"all-{iteration}a.pairs"]
+        members = (f"all-{iteration}a", f"all-{iteration}b", f"near-{iteration}", f"mu1-{iteration - 1}")
+        assert (agreed.kind, agreed.needs) == (Kind.PAIRS, ("text", *members))
+        assert steps[f"all-{iteration}"].pairs == (f"all-{iteration}a.pairs", "near-0.pairs")
+        assert not steps[f"all-{iteration}"].start
+    assert "all-4c" not in steps
+    untaught = {step.name: step for step in make_plan(replace(plan, teachers=0))}
+    assert {name: step for name, step in steps.items() if "all-" not in name} == {
+        name: step for name, step in untaught.items() if "all-" not in name
+    }
+
+
+def test_the_papers_all_can_be_taught_too() -> None:
+    steps = {step.name: step for step in make_plan(Plan(iterations=2, teachers=1, warm_start=True))}
+    assert steps["all-2a"].pairs == ("pr-thr-1.pairs", "dbae-1.pairs", "mu1-1.pairs")
+    assert steps["all-2a"].start == "mu1-2"
+    assert steps["all-2a.pairs"].needs == ("text", "all-2a", "mu1-1")
+    assert steps["all-2"].pairs == ("all-2a.pairs",)

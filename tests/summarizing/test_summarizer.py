@@ -13,11 +13,11 @@ from nutgraf.progress import Report, ignore
 from nutgraf.recipe import Decoding
 from nutgraf.run.folder import Run
 from nutgraf.summarizing.backends import Attribution, Initial, Searched
-from nutgraf.summarizing.language import usual_length
 from nutgraf.summarizing.summarizer import Summarizer, SummaryOptions
 from nutgraf.text.casing import Casing
 from nutgraf.text.corpus import Corpus as Words
 from nutgraf.text.lexicon import SPECIALS, UNK, Ids, Lexicon
+from nutgraf.text.prepare import usual_length
 from nutgraf.text.reading import read_lines, read_pairs
 from tests.tiny import Corpus
 from tests.toys import toy_model
