@@ -11,7 +11,7 @@ near-0.pairs.) `plan.all_chains` says whose artificial pairs all-2 takes. Where 
 mixed-4 ... are the paper's All, without it: of two other chains or more.
 
 With `plan.teachers` (not in the paper) all-2a, all-2b ... are trained on the pairs in all-2's place, and all-2 learns
-from what they, and near-2, agree on for real texts: all-2a.pairs.
+from what they, and near-2 (without near, the first chain's x-2), agree on for real texts: all-2a.pairs.
 
 With `plan.warm_start` (not in the paper) fewer models start from random weights: one expander, all-1, is trained on the
 artificial pairs of all initializers, and each x-1 starts from it; x-3 starts from x-1, x-4 from x-2, all-2 from the
@@ -134,9 +134,9 @@ def _all(iteration: int, makers: Sequence[ModelName], teachers: int, start: Mode
         return [_trained(name, makers, start)]
     found = [maker for maker in makers if maker.finds]
     taught_by = [replace(name, teacher=letter) for letter in TEACHERS[:teachers]]
-    others = [ModelName(NEAR, iteration)] if found else []
     expander = min((maker for maker in makers if maker.expands), key=lambda maker: PREFERRED.index(maker.chain))
-    agreed = Step(taught_by[0].pairs, Kind.PAIRS, (TEXT, *map(str, [*taught_by, *others, expander])), taught_by[0])
+    other = ModelName(NEAR if found else expander.chain, iteration)
+    agreed = Step(taught_by[0].pairs, Kind.PAIRS, (TEXT, *map(str, [*taught_by, other, expander])), taught_by[0])
     return [
         *(_trained(teacher, makers, start) for teacher in taught_by),
         agreed,

@@ -241,5 +241,5 @@ def test_the_papers_all_can_be_taught_too() -> None:
     steps = {step.name: step for step in make_plan(Plan(iterations=2, teachers=1, warm_start=True))}
     assert steps["all-2a"].pairs == ("pr-thr-1.pairs", "dbae-1.pairs", "mu1-1.pairs")
     assert steps["all-2a"].start == "mu1-2"
-    assert steps["all-2a.pairs"].needs == ("text", "all-2a", "mu1-1")
+    assert steps["all-2a.pairs"].needs == ("text", "all-2a", "mu1-2", "mu1-1")
     assert steps["all-2"].pairs == ("all-2a.pairs",)
