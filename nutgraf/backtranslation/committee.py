@@ -76,7 +76,8 @@ class Committee:
             unk,
             decoding.repeat_top_words,
         )
-        found = beam(ConvDecoder(teacher, decoding.output_words), sentences, settings)
+        decoder = ConvDecoder(teacher, decoding.output_words, min_support=decoding.min_support)
+        found = beam(decoder, sentences, settings)
         return [[hypothesis.words for hypothesis in of_one if len(hypothesis.words)] for of_one in found]
 
     def _weigh(self, texts: Corpus, rows: Table, proposals: Corpus, seed: int) -> Floats:

@@ -21,6 +21,7 @@ from nutgraf.models.seq2seq import HALF, TINY, Affine, Attention, Encoded, Seq2s
 from nutgraf.text.lexicon import EOS, PAD, SPECIALS, UNK, Ids
 
 SPECIAL = len(SPECIALS)
+FREE_WORDS = 20  # the most frequent words say nothing that a text would have to support
 Forbid = Callable[[Ids], Ids]  # of a source, the words that may not be generated for it; both are lexicon ids
 
 
@@ -28,8 +29,9 @@ class ConvDecoder:
     """A trained model, ready for the search.
 
     It generates only the `output_words` most frequent words of its vocabulary (0: all): less arithmetic. `only_copied`
-    (vocabulary,) marks words that it may not generate, and `forbid` says which more of a source it may not. Any word of
-    the source can still be copied.
+    (vocabulary,) marks words that it may not generate, and `forbid` says which more of a source it may not. A model
+    that copies generates, except for the most frequent words, only what is near to a word of the source: words whose
+    embeddings have a cosine of at least `min_support` (0: any). Any word of the source can still be copied.
     """
 
     def __init__(
@@ -38,27 +40,44 @@ class ConvDecoder:
         output_words: int = 0,
         only_copied: Tensor | None = None,
         forbid: Forbid | None = None,
+        min_support: float = 0.0,
     ):
         self.model = model.eval()
         self.output_words = min(output_words or len(model.target), len(model.target))
         bias = model.bias.detach()
         self.bias = bias if only_copied is None else bias.masked_fill(only_copied.to(bias.device), NEVER)
-        self.forbid = forbid
+        self.forbid, self.min_support = forbid, min_support if model.settings.copy else 0.0
+        self.directions = F.normalize(model.target_table.detach(), dim=1) if self.min_support else None  # (V, E)
 
     @torch.no_grad()
     def start(self, sources: Sequence[Ids], replace_unk: bool, top_words: int) -> ConvState:
         """Read the sources, one row each."""
         device = self.model.bias.device
         source, bias = self.model.encode(pad_batch(sources).to(device)), self.bias[: self.output_words]
-        forbidden = torch.zeros(len(sources), 0, dtype=torch.long) if self.forbid is None else self._forbidden(sources)
-        return ConvState(self.model, source, replace_unk, bias, top_words, forbidden.to(device))
+        barred = self._forbidden(sources).to(device) if self.forbid else None
+        if self.directions is not None:
+            unsupported = self._unsupported(source.words, self.directions)
+            barred = unsupported if barred is None else barred | unsupported
+        return ConvState(self.model, source, replace_unk, bias, top_words, barred)
 
     def _forbidden(self, sources: Sequence[Ids]) -> Tensor:
-        """Return (sentences, words) vocabulary ids that may not be generated; PAD, which never is, fills the rest."""
+        """Return (sentences, output words): True for words that would contradict the sentence."""
         assert self.forbid is not None
-        found = [self.model.target.local(self.forbid(source)) for source in sources]
-        kept = [torch.from_numpy(ids[(ids >= SPECIAL) & (ids < self.output_words)]).long() for ids in found]
-        return torch.nn.utils.rnn.pad_sequence(kept, batch_first=True, padding_value=PAD)
+        barred = torch.zeros(len(sources), self.output_words, dtype=torch.bool)
+        for row, source in enumerate(sources):
+            found = self.model.target.local(self.forbid(source))
+            barred[row, torch.from_numpy(found[(found >= SPECIAL) & (found < self.output_words)]).long()] = True
+        return barred
+
+    def _unsupported(self, words: Tensor, directions: Tensor) -> Tensor:
+        """Return (sentences, output words): True for words that no word of the sentence is near to."""
+        known, table = local(self.model.target_local, words), directions[: self.output_words].t()
+        barred = torch.ones(len(words), self.output_words, dtype=torch.bool, device=words.device)
+        for column in known.t():  # one word of each sentence at a time: all at once would take gigabytes
+            near = directions[column] @ table >= self.min_support
+            barred &= ~(near & (column >= SPECIAL)[:, None])
+        barred[:, : SPECIAL + FREE_WORDS] = False
+        return barred
 
 
 class ConvState:
@@ -69,10 +88,10 @@ class ConvState:
     """
 
     def __init__(
-        self, model: Seq2seq, source: Encoded, replace_unk: bool, bias: Tensor, top_words: int, forbidden: Tensor
+        self, model: Seq2seq, source: Encoded, replace_unk: bool, bias: Tensor, top_words: int, barred: Tensor | None
     ):
         self.model, self.source, self.replace_unk, self.bias = model, source, replace_unk, bias
-        self.forbidden = forbidden  # (sentences, words) the vocabulary's ids
+        self.barred = barred  # (sentences, output words) True: may not be generated; None: any may
         decoder, output_words = model.decoder, len(bias)
         self.enter, self.leave = _fold(decoder.enter), _fold(decoder.leave)
         self.layers = [(_fold(layer), _FoldedAttention(a)) for layer, a in zip(*_blocks(model), strict=True)]
@@ -106,8 +125,8 @@ class ConvState:
             x = (inner + x) * HALF
         self.length += 1
         logits = torch.addmm(self.bias, F.linear(x, *self.leave), self.table)
-        if self.forbidden.shape[1]:
-            logits.scatter_(1, self._repeat(self.forbidden), NEVER)
+        if self.barred is not None:
+            logits.masked_fill_(self._repeat(self.barred), NEVER)
         best, columns = logits[:, SPECIAL:].topk(self.top_words, dim=1)
         self.best = columns + SPECIAL
         special = logits[:, :SPECIAL].clone()
@@ -166,9 +185,8 @@ class ConvState:
             s = self.source
             kept = {name: getattr(s, name)[sentences] for name in ("words", "keys", "values", "pad", "scale")}
             self.source = replace(s, **kept)
-            self.known, self.first, self.forbidden = (
-                each[sentences] for each in (self.known, self.first, self.forbidden)
-            )
+            self.known, self.first = self.known[sentences], self.first[sentences]
+            self.barred = self.barred if self.barred is None else self.barred[sentences]
         self.buffers = [buffer[rows] for buffer in self.buffers]
         self.weights, self.best = self.weights[rows], self.best[rows]
 

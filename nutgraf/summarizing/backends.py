@@ -96,8 +96,8 @@ class Searched:
         self, sentences: Sequence[Ids], decoding: recipes.Decoding, n_best: int, report: Report, forbid: Forbid
     ) -> list[list[Ids]]:
         """Search; for more alternatives than the beam is wide, once more with a wider one. The best stays the best."""
-        faithful = (self._facts, forbid) if decoding.faithful else (None, None)
-        decoder = ConvDecoder(self.model, self._output_words, *faithful)
+        only_copied, forbidden = (self._facts, forbid) if decoding.faithful else (None, None)
+        decoder = ConvDecoder(self.model, self._output_words, only_copied, forbidden, decoding.min_support)
         found = self._search(decoder, sentences, decoding, decoding.beam, report)
         if n_best > decoding.beam:
             wider = self._search(decoder, sentences, decoding, n_best, report)

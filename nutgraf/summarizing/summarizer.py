@@ -38,7 +38,12 @@ from nutgraf.text.sentences import split_sentences
 from nutgraf.text.tokens import Tokenizer
 
 # A line that ends in one of these is not finished; "in", "on", "up" may belong to a verb and end one.
-_DANGLING = ", : ; - -- ( [ `` ` & + a an the of to for from with by and or at as its his her their than that"
+_DANGLING = (
+    ", : ; - -- ( [ `` ` & + $ a an the of to for from with by and or at as its his her their than that"
+    " 's is are was were be been has have had will would could should may might must not"
+    " into amid among between despite without during via including because if while which who whose"
+    " very too such these those another"
+)
 DANGLING = frozenset(_DANGLING.split())
 RETRIES = 8  # to meet the word limit: the model counts punctuation as words, a reader does not
 

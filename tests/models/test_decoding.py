@@ -8,7 +8,8 @@ import torch
 
 from nutgraf.learning.batches import gather_batch, pad_batch
 from nutgraf.learning.search import NEVER
-from nutgraf.models.decoding import ConvDecoder, ConvState
+from nutgraf.models import decoding as decoding_module
+from nutgraf.models.decoding import SPECIAL, ConvDecoder, ConvState
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import EOS, PAD, Ids
@@ -108,6 +109,31 @@ def test_what_is_forbidden_of_a_source_is_not_generated_for_it() -> None:
             possible, left = (set(by_word(*pair, row)) - {PAD} for pair in ((free, before), (bound, after)))
             assert possible - left == removed[sentence]
             assert sum(by_word(bound, after, row).values()) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_a_word_is_generated_only_if_a_word_of_the_source_is_near(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding_module, "FREE_WORDS", 1)  # word 3
+    model, start, least = toy_model(copy=True).eval(), torch.full((3,), EOS), 0.2
+    vectors = model.target_table.detach()
+    bound = ConvDecoder(model, min_support=least).start(SOURCES, replace_unk=False, top_words=99)
+    free = ConvDecoder(model).start(SOURCES, replace_unk=False, top_words=99)
+    before, after = free.step(start), bound.step(start)
+    removed = 0
+    for row, source in enumerate(SOURCES):
+        own = [int(word) for word in source if SPECIAL <= word < len(model.target)]
+
+        def near(word: int, own: list[int] = own) -> bool:
+            others = (vectors[other] for other in own)
+            return any(float(torch.cosine_similarity(vectors[word], other, 0)) >= least for other in others)
+
+        possible, left = (set(by_word(*pair, row)) - {PAD} for pair in ((free, before), (bound, after)))
+        expected = {word for word in possible if word <= 3 or word in source or near(word)}
+        assert left == expected
+        assert sum(by_word(bound, after, row).values()) == pytest.approx(1.0, abs=1e-5)
+        removed += len(possible - left)
+    assert removed
+    paper = toy_model(copy=False).eval()  # its two sides have vectors of their own: nothing can be compared
+    assert ConvDecoder(paper, min_support=least).start(SOURCES, replace_unk=False, top_words=99).barred is None
 
 
 def _state(model: Seq2seq, sources: list[Ids]) -> torch.Tensor:
