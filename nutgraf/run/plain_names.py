@@ -15,24 +15,36 @@ TOGETHER, COMPARISON = "Together", "With real pairs"  # families of models
 
 @dataclass(frozen=True)
 class _Chain:
-    """How the models of a chain are told."""
+    """What people read of the models of a chain."""
 
     family: str
     initial: str  # the title of its initializer
     does: str  # what the initializer does
-    learned: str  # the title of its summarizers
+    learned: str  # what its summarizers learned from: their title
+    how: str  # the same in more words
 
 
+_WRITTEN = "learned from real summaries and texts that were written for them by a model that had seen"
 _CHAINS = {
-    "pr-thr": _Chain("Swapping words", "Swaps words", "replaces each word by the nearest word of summaries", "swaps"),
-    "dbae": _Chain(
-        "Rewriting", "Loose words", "writes a sentence from the text's words, without their order", "loose words"
+    "pr-thr": _Chain(
+        "Swapping words", "Swaps words", "replaces each word by the nearest word of summaries", "swaps",
+        f"{_WRITTEN} swaps",
     ),
-    "mu1": _Chain("Cutting", "Cuts only", "keeps the words that a summary would have, and cuts the others", "cuts"),
-    NEAR: _Chain("Finding", "Found", "finds the nearest real summary", "found pairs"),
-    MIXED: _Chain(TOGETHER, "", "learned from the paper's chains together, without near", "the paper's chains"),
-    ALL: _Chain(TOGETHER, "", "learned from all chains together", "all chains"),
-}
+    "dbae": _Chain(
+        "Rewriting", "Loose words", "writes a sentence from the text's words, whatever their order", "loose words",
+        f"{_WRITTEN} loose words",
+    ),
+    "mu1": _Chain(
+        "Cutting", "Cuts only", "keeps the words that a summary would have, and cuts the others", "cuts",
+        f"{_WRITTEN} cuts",
+    ),
+    NEAR: _Chain(
+        "Finding", "Found", "finds the nearest real summary", "found pairs",
+        "learned from texts and the real summaries that were found for them",
+    ),
+    MIXED: _Chain(TOGETHER, "", "", "the paper's chains", "learned from what the chains of the paper made"),
+    ALL: _Chain(TOGETHER, "", "", "all chains", "learned from what the other models made and found"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -69,13 +81,10 @@ def _title(model: ModelName) -> str:
 
 def _describe(model: ModelName) -> str:
     if model.supervised:
-        return "trained on texts with their real summaries, for comparison"
-    chain, loop = _CHAINS[model.chain], model.iteration // 2
+        return "learned from texts and their real summaries, for comparison"
     if model.initial:
-        return f"{chain.does}; before back-translation"
-    tuned = f", fine-tuned on {model.aligned_limit:,} aligned pairs" if model.aligned_limit else ""
+        return _CHAINS[model.chain].does
     if model.teacher:
-        taught = ModelName(model.chain, model.iteration)
-        return f"one of the models that teach {taught}; after back-translation, loop {loop}"
-    learned = chain.does if chain.family == TOGETHER else f"learned from {chain.learned}"
-    return f"{learned}; after back-translation, loop {loop}{tuned}"
+        return f"one of the models that {ModelName(model.chain, model.iteration)} learned from"
+    tuned = f", then from {model.aligned_limit:,} texts with their real summaries" if model.aligned_limit else ""
+    return f"{_CHAINS[model.chain].how}{tuned}"

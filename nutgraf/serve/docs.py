@@ -6,7 +6,8 @@ from typing import Any
 
 from jinja2 import Environment
 
-REQUEST = """{"text": "Port Belano will close its oldest bridge.", "max_words": 4, "n_best": 2, "explain": true}"""
+REQUEST = """{"text": "Port Belano will close its oldest bridge.",
+       "max_words": 4, "n_best": 2, "explain": true}"""
 RESPONSE = """{
   "model": "all-2",
   "summaries": [

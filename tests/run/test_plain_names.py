@@ -44,6 +44,7 @@ def test_families_and_loops() -> None:
 
 
 def test_descriptions() -> None:
-    assert present("near-0").description == "finds the nearest real summary; before back-translation"
-    assert present("all-4+10000").description.endswith("loop 2, fine-tuned on 10,000 aligned pairs")
-    assert present("all-2a").description.startswith("one of the models that teach all-2;")
+    assert present("near-0").description == "finds the nearest real summary"
+    assert present("mu1-4").description.endswith("by a model that had seen cuts")
+    assert present("all-4+10000").description.endswith(", then from 10,000 texts with their real summaries")
+    assert present("all-2a").description == "one of the models that all-2 learned from"
