@@ -238,6 +238,9 @@ def test_alternatives_have_scores(page: webdriver.Chrome) -> None:
     assert [text.split()[:3] for text in found] == [["Fire", "news", "42"]] * 3
     assert [text.split()[-1] for text in found] == ["2", "3", "4"]
     assert texts(page, "#alternatives .score") == ["50%"] * 3
+    rows = page.find_elements(By.CSS_SELECTOR, "#alternatives li")
+    for row, score in zip(rows, page.find_elements(By.CSS_SELECTOR, "#alternatives .score"), strict=True):
+        assert row.rect["y"] <= score.rect["y"] < row.rect["y"] + row.rect["height"]
     assert one(page, "#about-scores").is_displayed()
     choose(page, "mu1-2")  # it has neither alternatives nor probabilities
     until(page, lambda: answered(page, "Fire"))
@@ -284,7 +287,7 @@ def test_every_control_is_reached_by_the_tab_key_and_shows_it(page: webdriver.Ch
     examples = texts(page, "#examples button")
     faithful = "No name and no number that is not in the text"
     assert reached == [
-        "Skip to the text", "nutgraf", "API", "Text", *examples, "any", "Model", faithful, "Summarize"
+        "Skip to the text", "nutgraf", "API", "Text", *examples, "auto", "Model", faithful, "Summarize"
     ]  # fmt: skip
     press(page, Keys.TAB)
     assert page.switch_to.active_element.accessible_name == "Choose a text file"

@@ -75,9 +75,11 @@ function showAlternatives({ alternatives, source_words: sources }) {
     ...alternatives.map((other) => {
       const line = create("span", "", "line");
       showSummary(line, other, sources);
+      const row = create("div", "", "choice");
+      row.append(line);
+      if (other.probability !== null) row.append(create("span", percent(other.probability), "score"));
       const shown = create("li");
-      shown.append(line);
-      if (other.probability !== null) shown.append(create("span", percent(other.probability), "score"));
+      shown.append(row);
       return shown;
     }),
   );

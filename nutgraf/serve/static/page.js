@@ -189,7 +189,7 @@ at("lengths").append(
     const label = create("label");
     const input = create("input");
     Object.assign(input, { type: "radio", name: "length", value: words, checked: words === "" });
-    label.append(input, create("span", words === "" ? "any" : String(words)));
+    label.append(input, create("span", words === "" ? "auto" : String(words)));
     return label;
   }),
 );
