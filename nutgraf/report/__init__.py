@@ -1,7 +1,8 @@
 """The report of a run: run/report.html, one self-contained file to read and to show, without scripts or network.
 
 It is written after the steps of a training and after every evaluation, and by `nutgraf report`. Its content is read
-from the run folder (facts), computed (scores, corpora, charts) and laid out (page, templates/). It runs no model.
+from the run folder (facts), computed (verdict, scores, corpora, charts) and laid out (page, templates/). It runs no
+model.
 """
 
 from __future__ import annotations

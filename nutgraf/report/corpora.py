@@ -8,7 +8,7 @@ import numpy as np
 
 from nutgraf.report.charts import Axis, Charts, Panel, Series, make_axis, outline_bins
 from nutgraf.report.facts import Facts, Pairs, spread
-from nutgraf.run.names import CHAINS
+from nutgraf.run.names import CHAINS, summarizers
 from nutgraf.run.plan import Kind, Step
 
 SAMPLES = 3  # sentences whose artificial counterparts are shown
@@ -32,7 +32,7 @@ def samples(facts: Facts) -> list[tuple[bool, list[Card]]]:
 
 
 def distributions(facts: Facts) -> Charts | None:
-    """Return histograms of the pairs, a row an iteration, with those of real sentences behind them."""
+    """Return histograms of the pairs, a row per iteration, with those of real sentences behind them."""
     steps = facts.done_steps(Kind.PAIRS)
     if not steps:
         return None
@@ -47,13 +47,21 @@ def distributions(facts: Facts) -> Charts | None:
     return Charts(legend, rows, note="" if real.texts else note)
 
 
+def name_maker(step: Step) -> str:
+    """Return who made the pairs of a step: a model, or all those that agreed on them."""
+    if step.model and step.model.teacher:
+        return " + ".join(summarizers(step.needs))
+    return str(step.model)
+
+
 def _describe(steps: Sequence[Step]) -> str:
     """Return what the steps of pairs of one iteration made."""
-    finds = [step.model is not None and step.model.finds for step in steps]
-    if all(finds):
+    found = [step for step in steps if step.model and step.model.finds]
+    if len(found) == len(steps):
         return "real summaries, found by near"
+    agreed = [f", which {name_maker(step)} agreed on" for step in steps if step.model and step.model.teacher]
     kind = "artificial texts" if steps[0].expands else "artificial summaries"
-    return f"{kind}; near’s are real ones, found" if any(finds) else kind
+    return "".join([kind, *agreed, "; near’s are real ones, found" if found else ""])
 
 
 def _panels(facts: Facts, steps: Sequence[Step], real: Pairs) -> list[Panel]:

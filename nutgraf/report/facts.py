@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 from safetensors.numpy import load_file
 
-from nutgraf.learning.loop import load_history
+from nutgraf.learning.loop import Point, load_history
 from nutgraf.models.pr_thr import PrThr
-from nutgraf.report.charts import Charts, Panel, Series, make_axis
+from nutgraf.report.charts import Axis, Charts, Panel, Series, make_axis
 from nutgraf.run import evaluations, manifest
 from nutgraf.run.evaluations import Evaluation
 from nutgraf.run.folder import Run
@@ -171,19 +171,35 @@ class Facts:
 
 
 def learning_curves(facts: Facts) -> Charts | None:
-    """Return the loss of each model on training and held-out pairs; None before the first. Initializers keep none."""
-    panels = []
+    """Return the loss of each model on training and held-out pairs; None before the first. Initializers keep none.
+
+    A model that was validated once has no curve: the note has its loss.
+    """
     steps = facts.done_steps(Kind.EXPANDER, Kind.SUMMARIZER)
-    histories = [load_history(facts.run.step_folder(step.name)) for step in steps]
-    y = make_axis([loss for points in histories for p in points for loss in (p.loss, p.held_out) if loss is not None])
-    for step, points in zip(steps, histories, strict=True):
-        held_out = [(float(point.step), point.held_out) for point in points if point.held_out is not None]
-        training = Series("training", "training", [(float(point.step), point.loss) for point in points])
-        last = f"{step.kind} {held_out[-1][1]:.2f}" if held_out else str(step.kind)
-        x = make_axis([0.0, *(float(point.step) for point in points)])
-        panels.append(Panel(step.name, [training, Series("held out", step.chain, held_out)], x, y, last))
-    legend = [("held-out", "held-out pairs"), ("training", "training pairs")]
-    return Charts(legend, [("", panels)], small=True) if panels else None
+    histories = [(step, load_history(facts.run.step_folder(step.name))) for step in steps]
+    curves = [(step, points) for step, points in histories if len(points) > 1]
+    y = make_axis([loss for _, points in curves for p in points for loss in (p.loss, p.held_out) if loss is not None])
+    panels = [_curve(step, points, y) for step, points in curves]
+    legend = [("held-out", "held-out pairs"), ("training", "training pairs")] if panels else []
+    return Charts(legend, [("", panels)] if panels else [], True, _without_curve(histories)) if steps else None
+
+
+def _without_curve(histories: Sequence[tuple[Step, Sequence[Point]]]) -> str:
+    """Return a note on the models that have no curve; empty where all have one."""
+    once = [(step.name, points[0]) for step, points in histories if len(points) == 1]
+    losses = [f"{name} {point.loss if point.held_out is None else point.held_out:.2f}" for name, point in once]
+    untrained = [step.name for step, points in histories if not points]
+    notes = [f"Validated only once, at the end: {', '.join(losses)}."] if losses else []
+    notes += [f"Not trained, for want of pairs: {', '.join(untrained)}."] if untrained else []
+    return " ".join(notes)
+
+
+def _curve(step: Step, points: Sequence[Point], y: Axis) -> Panel:
+    held_out = [(float(point.step), point.held_out) for point in points if point.held_out is not None]
+    training = Series("training", "training", [(float(point.step), point.loss) for point in points])
+    last = f"{step.kind} {held_out[-1][1]:.2f}" if held_out else str(step.kind)
+    x = make_axis([0.0, *(float(point.step) for point in points)])
+    return Panel(step.name, [training, Series("held out", step.chain, held_out, dots=True)], x, y, last)
 
 
 def spread(count: int, most: int = SAMPLED) -> list[int]:

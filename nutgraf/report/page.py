@@ -13,22 +13,30 @@ from functools import partial
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from nutgraf.errors import NutgrafError
 from nutgraf.evaluation.tables import tables
 from nutgraf.progress import duration
-from nutgraf.report.corpora import distributions, samples
+from nutgraf.report.corpora import distributions, name_maker, samples
 from nutgraf.report.facts import Facts, learning_curves
-from nutgraf.report.scores import predictions, rouge_by_iteration
+from nutgraf.report.scores import explain_names, predictions, rouge_by_iteration
+from nutgraf.report.verdict import judge, name_corpora
 from nutgraf.run.folder import Run
 
 ENVIRONMENT = Environment(
     loader=PackageLoader(__package__), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
-ENVIRONMENT.filters |= {"duration": duration, "file_name": lambda path: Path(path).name}
+ENVIRONMENT.filters |= {
+    "commands": lambda text: Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", str(escape(text)))),
+    "duration": duration,
+    "file_name": lambda path: Path(path).name,
+    "maker": name_maker,
+}
 _COMPUTED: dict[str, Callable[[Facts], object]] = {
+    "verdict": judge,
     "scores": lambda facts: [(found, tables(found.rows)) for found in facts.evaluations],
+    "names": explain_names,
     "iterations": lambda facts: [(found, rouge_by_iteration(found.rows)) for found in facts.evaluations],
     "predictions": lambda facts: [(found, predictions(found, facts.writer)) for found in facts.evaluations],
     "samples": samples,
@@ -44,8 +52,13 @@ _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufff
 def render_page(run: Run, written: str) -> str:
     """Return the whole report; `written` says when it was made."""
     facts = Facts(run)
-    show_part, name = partial(_show_part, facts), run.folder.resolve().name
-    html = ENVIRONMENT.get_template("page.html").render(name=name, facts=facts, written=written, part=show_part)
+    html = ENVIRONMENT.get_template("page.html").render(
+        corpora=name_corpora(run.inputs),
+        name=run.folder.resolve().name,
+        facts=facts,
+        written=written,
+        part=partial(_show_part, facts),
+    )
     return _FORBIDDEN.sub("\ufffd", html)
 
 

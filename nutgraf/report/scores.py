@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nutgraf.report.charts import Axis, Charts, Panel, Series, make_axis
-from nutgraf.report.facts import spread
-from nutgraf.run.evaluations import Estimate, Evaluation, Row
+from nutgraf.report.facts import Facts, spread
+from nutgraf.run.evaluations import Estimate, Evaluation, Row, evaluations
 from nutgraf.run.names import CHAINS, SUPERVISED, ModelName, lead_words
+from nutgraf.run.plain_names import present
 from nutgraf.text.casing import Writer
 
 PREDICTIONS = 6
@@ -24,8 +25,11 @@ def _chain_models(names: Sequence[str]) -> list[ModelName]:
 
 
 def rouge_by_iteration(rows: Sequence[Row]) -> Charts | None:
-    """Return how the chains' scores go from iteration to iteration; None where no chain was evaluated."""
-    models = _chain_models([row.name for row in rows])
+    """Return how the chains' scores go from iteration to iteration; None where no chain was evaluated.
+
+    Teachers are left out: they are as far as the all-N that they teach. The tables have their scores.
+    """
+    models = [model for model in _chain_models([row.name for row in rows]) if not model.teacher]
     if not models:
         return None
     panels = [_panel(title, {row.name: getattr(row, key) for row in rows}, models) for key, title in _MEASURES.items()]
@@ -83,3 +87,16 @@ def _final(names: Sequence[str]) -> list[str]:
     models = _chain_models(names)
     last = {model.chain: str(model) for model in models}
     return [*last.values(), *(name for name in names if name not in map(str, models) and not lead_words(name))]
+
+
+def explain_names(facts: Facts) -> list[tuple[str, str]]:
+    """Return what each summarizer is that was evaluated, by its name, in plain words."""
+    names = dict.fromkeys(row.name for evaluation in evaluations(facts.run.folder) for row in evaluation.rows)
+    return [(name, _explain_name(name)) for name in names]
+
+
+def _explain_name(name: str) -> str:
+    if words := lead_words(name):
+        return f"Baseline: the first {words} words of the text"
+    plain = present(name)
+    return f"{plain.title}: {plain.description}" if plain.description else plain.title

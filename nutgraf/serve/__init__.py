@@ -8,5 +8,5 @@ metrics     counts and times, for Prometheus
 app         the endpoints, the key, the headers; every error is JSON
 docs        the documentation of the API as a page, from its OpenAPI document
 server      the socket and the signals
-static/     the page: one HTML, one CSS, one JavaScript file, nothing from another host
+static/     the page: HTML, CSS and JavaScript modules, nothing from another host
 """

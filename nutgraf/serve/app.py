@@ -24,7 +24,7 @@ from nutgraf.serve import docs
 from nutgraf.serve.batching import Batcher, BatchKey, ClosedError, QueueFullError
 from nutgraf.serve.limits import Limits
 from nutgraf.serve.metrics import Metrics
-from nutgraf.serve.models import Models, describe_model
+from nutgraf.serve.models import Models
 from nutgraf.serve.schema import (
     ApiError,
     ErrorBody,
@@ -98,7 +98,7 @@ def _add_api(
     @app.get("/v1/models", dependencies=guarded, responses={401: {"model": ErrorBody}})
     async def list_models() -> ModelList:
         """List the summarizers that are served, in the order of the paper's tables."""
-        served = [ModelInfo(name=name, description=describe_model(name)) for name in models.by_name]
+        served = [ModelInfo.of(name, models.best) for name in models.by_name]
         return ModelList(default=models.default.name, default_reason=models.default.reason, models=served)
 
     @app.get("/metrics", dependencies=guarded, response_class=PlainTextResponse)
@@ -122,9 +122,10 @@ def _add_pages(app: FastAPI) -> None:
     async def show_page() -> FileResponse:
         return FileResponse(STATIC / "index.html")
 
+    @app.head("/docs", include_in_schema=False)
     @app.get("/docs", include_in_schema=False)
-    async def show_docs() -> HTMLResponse:
-        return HTMLResponse(docs.render(app.openapi()))
+    async def show_docs(request: Request) -> HTMLResponse:
+        return HTMLResponse(docs.render(app.openapi(), str(request.base_url).rstrip("/")))
 
 
 async def _read_body(request: Request, limits: Limits) -> bytes:

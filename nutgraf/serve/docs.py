@@ -6,6 +6,27 @@ from typing import Any
 
 from jinja2 import Environment
 
+REQUEST = """{"text": "Port Belano will close its oldest bridge.",
+       "max_words": 4, "n_best": 2, "explain": true}"""
+RESPONSE = """{
+  "model": "all-2",
+  "summaries": [
+    {
+      "summary": "Port Belano shuts bridge",
+      "probability": 0.46,
+      "words": [
+        {"text": "Port", "copied": true, "source": 0, "probability": 0.62, "unsupported": false},
+        {"text": "Belano", "copied": true, "source": 1, "probability": 0.97, "unsupported": false},
+        {"text": "shuts", "copied": false, "source": 3, "probability": 0.13, "unsupported": false},
+        {"text": "bridge", "copied": true, "source": 6, "probability": 0.57, "unsupported": false}
+      ],
+      "alternatives": [
+        {"summary": "Oldest bridge to close", "probability": 0.31, "words": [...]}
+      ],
+      "source_words": ["Port", "Belano", "will", "close", "its", "oldest", "bridge", "."]
+    }
+  ]
+}"""
 _PAGE = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string("""<!doctype html>
 <html lang="en">
 <head>
@@ -29,9 +50,11 @@ _PAGE = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_
 <tr><td><code>{{ name }}</code></td><td>{{ (field.anyOf or [field])[0].type }}</td><td>{{ field.description }}</td></tr>
 {% endfor %}
 </tbody></table></div>
-<pre><code>curl http://127.0.0.1:8000/v1/summarize \\
+<pre><code>curl {{ address }}{{ path }} \\
   -H 'Content-Type: application/json' \\
-  -d '{"text": "A long sentence ...", "max_words": 8, "n_best": 3, "explain": true}'</code></pre>
+  -d '{{ request }}'</code></pre>
+<p>The answer to it. Without <code>n_best</code> and <code>explain</code>, it has <code>summary</code> alone.</p>
+<pre><code>{{ response }}</code></pre>
 {% endif %}
 <p>Answers: {{ operation.responses|join(", ") }}.</p>
 {% endfor %}{% endfor %}
@@ -41,6 +64,6 @@ _PAGE = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_
 """)
 
 
-def render(schema: dict[str, Any]) -> str:
-    """Return the page; everything from the document is escaped."""
-    return _PAGE.render(schema)
+def render(schema: dict[str, Any], address: str) -> str:
+    """Return the page of a server at an address; everything from the document and the client is escaped."""
+    return _PAGE.render(schema, address=address, request=REQUEST, response=RESPONSE)

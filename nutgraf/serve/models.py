@@ -9,19 +9,9 @@ from typing import Protocol
 
 import torch
 
-from nutgraf.run.folder import Choice, Run
-from nutgraf.run.names import ModelName, latest
-from nutgraf.summarizing.export import Export
+from nutgraf.run.folder import Choice
+from nutgraf.run.names import latest
 from nutgraf.summarizing.summarizer import Summarizer, SummaryOptions, SummaryResult, language_of, locate
-
-_CHAINS = {
-    "pr-thr": "Pr-Thr: replaces each word by the nearest word of summaries",
-    "dbae": "DBAE: writes a sentence from the bag of words",
-    "mu1": "mu:1: keeps the words that a summary would have",
-    "near": "near: finds the nearest real summary",
-    "mixed": "Mixed: learned from the paper's chains together, without near",
-    "all": "All: learned from all the other chains together",
-}
 
 
 class ServedModel(Protocol):
@@ -37,6 +27,7 @@ class Models:
 
     default: Choice
     by_name: Mapping[str, ServedModel]
+    best: str | None = None  # of the whole run, served or not
 
     @classmethod
     def load(cls, path: Path, names: Sequence[str], device: torch.device) -> Models:
@@ -49,24 +40,14 @@ class Models:
         wanted = list(dict.fromkeys(names)) or ([named] if named else run.summarizers())
         language = language_of(run)
         by_name = {name: Summarizer.of(run, name, device, language) for name in wanted}
-        return cls(_choose_default(run, named, wanted), by_name)
+        best = run.best()
+        return cls(_choose_default(best, named, wanted), by_name, best.name if best else None)
 
 
-def _choose_default(run: Run | Export, named: str | None, wanted: Sequence[str]) -> Choice:
+def _choose_default(best: Choice | None, named: str | None, wanted: Sequence[str]) -> Choice:
     if len(wanted) == 1:
         return Choice(wanted[0], "the only model served")
-    best = Choice(named, "the model that --model names") if named else run.best()
-    if best and best.name in wanted:
-        return best
+    default = Choice(named, "the model that --model names") if named else best
+    if default and default.name in wanted:
+        return default
     return Choice(latest(wanted) or wanted[0], "the run's best model is not served")
-
-
-def describe_model(name: str) -> str:
-    """Say in a few words what a summarizer is, for people who have not read the paper."""
-    parsed = ModelName.find(name)
-    if parsed is None or parsed.supervised:
-        return "Trained on aligned pairs, for comparison" if parsed else ""
-    loops = parsed.iteration // 2
-    stage = f"after back-translation, loop {loops}" if loops else "before back-translation"
-    finetuned = f", fine-tuned on {parsed.aligned_limit:,} aligned pairs" if parsed.aligned_limit else ""
-    return f"{_CHAINS[parsed.chain]}; {stage}{finetuned}"

@@ -11,6 +11,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from nutgraf.run.plain_names import present
 from nutgraf.serve.limits import LONGEST_SUMMARY, LONGEST_WORD, MOST_SUMMARIES, Limits
 from nutgraf.serve.models import Models
 from nutgraf.summarizing.summarizer import Summary, SummaryOptions, SummaryResult, Word
@@ -93,10 +94,19 @@ class SummarizeResponse(BaseModel):
 
 
 class ModelInfo(BaseModel):
-    """A summarizer."""
+    """A summarizer: its name for requests, and how to show it to people."""
 
-    name: str
+    name: str = Field(description="The paper's name, which requests use.")
+    title: str = Field(description="The name for people.")
     description: str
+    family: str = Field(description="Models of one family belong side by side.")
+    loop: int = Field(description="Of back-translation; 0: before it.")
+
+    @classmethod
+    def of(cls, name: str, best: str | None) -> Self:
+        """Describe a model; `best` is the name of the best one."""
+        plain = present(name, best)
+        return cls(name=name, title=plain.title, description=plain.description, family=plain.family, loop=plain.loop)
 
 
 class ModelList(BaseModel):

@@ -15,14 +15,15 @@ from nutgraf.errors import RunError
 from nutgraf.evaluation.evaluate import evaluate_run
 from nutgraf.hardware import Hardware
 from nutgraf.progress import duration
-from nutgraf.report.corpora import distributions, samples
-from nutgraf.report.facts import Facts, Pairs
+from nutgraf.report.corpora import distributions, name_maker, samples
+from nutgraf.report.facts import Facts, Pairs, learning_curves
 from nutgraf.report.page import render_page
+from nutgraf.report.scores import rouge_by_iteration
 from nutgraf.run.evaluations import Row
 from nutgraf.run.events import Event
 from nutgraf.run.folder import Run
 from nutgraf.text.corpus import Corpus as Sentences
-from tests.tiny import Corpus, ended, train_tiny
+from tests.tiny import WITH_NEAR, Corpus, ended, train_tiny
 
 Evaluated = tuple[Run, tuple[Row, ...]]
 
@@ -83,7 +84,13 @@ def test_a_finished_run(evaluated: Evaluated) -> None:
     assert 'width="100.0"' in html  # the bar of the longest step
     best = run.best()
     assert best
-    assert f"Use {best.name} : {best.reason}." in text
+    assert f"Use {best.name} , “" in text
+    corpora = f"{Path(run.inputs.texts.path).parent.name}: texts and summaries"
+    assert f"<h1>{corpora}</h1>" in html
+    assert f"<title>{corpora} · nutgraf report</title>" in html
+    assert html.count('class="swipe"') == html.count('class="scroll" tabindex="0"') == html.count("<table") == 3
+    assert "mu1-0 Cuts only: keeps the words that a summary would have" in text
+    assert "Lead-8 Baseline: the first 8 words of the text" in text
     for row in rows:
         assert row.name in text
         for score in (row.r1, row.r2, row.rl):
@@ -147,11 +154,34 @@ def test_a_run_in_which_no_pair_was_found(with_near: Run, tmp_path: Path) -> Non
         save_file({"places": np.full(150, -1), "scores": nothing}, folder / "found.safetensors")
     (run.step_folder("near-1") / "history.json").write_text("[]")  # it was not trained
     text = Reader(render_page(run, "now")).text
+    assert "Not trained, for want of pairs: near-1." in text
     assert "near-0 found 0 pairs" in text
     assert "a lower near.min_score finds more" in text
     assert "near-2 found 0 pairs" in text
     assert "a lower near.again_min_score finds more" in text
     assert "cannot be read" not in text
+
+
+def test_a_run_with_teachers(with_near: Run, corpus: Corpus, tmp_path: Path) -> None:
+    shutil.copytree(with_near.folder, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "steps" / "all-2")
+    run = train_tiny(corpus, tmp_path / "run", WITH_NEAR, "plan.teachers=2", "plan.find_again=false")
+    facts = Facts(run)
+    together = "near-2 + all-2a + all-2b"
+    for _, cards in samples(facts):
+        for _, written in cards:
+            assert "all-2a" not in [name_maker(step) for step, _ in written]
+    text = Reader(render_page(run, "now")).text
+    assert f"{together} artificial" in text
+    assert "A line under several names is what these models agreed on." in text
+    assert f"artificial summaries, which {together} agreed on" in text
+    evaluate_run(run, corpus.pairs, Hardware.of("cpu", 1), ["all-2a", "all-2b", "all-2"])
+    (evaluation,) = facts.evaluations
+    charts = rouge_by_iteration(evaluation.rows)
+    assert charts
+    (line,) = [one for one in charts.rows[0][1][0].series if one.style == "all"]
+    assert len(line.points) == 1  # teachers are no further than what they teach
+    assert "all-2a Teacher A: one of the models that all-2 learned from" in Reader(render_page(run, "now")).text
 
 
 def test_predictions_are_shown_with_their_text_and_reference(evaluated: Evaluated, corpus: Corpus) -> None:
@@ -201,7 +231,18 @@ def test_a_damaged_file_costs_its_own_part_only(copied: Run) -> None:
     # The tables, ROUGE, predictions and real pairs need the evaluation; the curves need their file.
     assert text.count("cannot be read from the run") == 5
     assert "dbae-0.pairs to come" in re.sub(r"\s+", " ", text)
-    assert "Full texts written for real summaries" in text
+    assert "Artificial texts, written for real summaries" in text
+
+
+def test_a_model_that_was_validated_once_has_a_note_and_no_empty_curve(copied: Run) -> None:
+    once = [{"step": 12, "loss": 5.0, "held_out": 4.25}]
+    (copied.step_folder("mu1-1") / "history.json").write_text(json.dumps(once))
+    charts = learning_curves(Facts(copied))
+    assert charts
+    assert charts.note == "Validated only once, at the end: mu1-1 4.25."
+    ((_, panels),) = charts.rows
+    assert "mu1-1" not in [panel.title for panel in panels]
+    assert all(len(series.points) > 1 for panel in panels for series in panel.series)
 
 
 def test_hostile_text_is_shown_and_does_nothing(evaluated: Evaluated, tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def echo(name: str = "a") -> Echo:
 
 def models(*summarizers: Echo) -> Models:
     by_name: dict[str, ServedModel] = {model.name: model for model in summarizers}
-    return Models(Choice(summarizers[0].name, "the first"), by_name)
+    return Models(Choice(summarizers[0].name, "the first"), by_name, best=summarizers[0].name)
 
 
 @contextmanager

@@ -67,6 +67,7 @@ def test_models_health_and_metrics(client: httpx.Client) -> None:
     listed = client.get("/v1/models").json()
     assert (listed["default"], [model["name"] for model in listed["models"]]) == ("a", ["a", "b"])
     assert listed["default_reason"] == "the first"
+    assert listed["models"][1] == {"name": "b", "title": "b", "description": "", "family": "b", "loop": 0}
     assert client.get("/healthz").json() == {"status": "ok"}
     client.post(URL, json={"texts": ["1", "2"], "model": "b"})
     client.get("/nowhere/else")
@@ -208,7 +209,7 @@ def test_openmetrics_for_those_who_ask(client: httpx.Client) -> None:
     assert metrics.text.endswith("# EOF\n")
 
 
-@pytest.mark.parametrize("path", ["/", "/healthz"])
+@pytest.mark.parametrize("path", ["/", "/docs", "/healthz"])
 def test_head_answers_like_get_without_a_body(client: httpx.Client, path: str) -> None:
     head, get = client.head(path), client.get(path)
     assert (head.status_code, head.content) == (200, b"")

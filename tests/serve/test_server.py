@@ -20,7 +20,7 @@ import torch
 from nutgraf import cli
 from nutgraf.errors import NutgrafError, RunError
 from nutgraf.run.folder import Run
-from nutgraf.serve.models import Models, describe_model
+from nutgraf.serve.models import Models
 from nutgraf.serve.server import KEY, listen, read_key
 from nutgraf.summarizing.export import write
 from nutgraf.summarizing.summarizer import Summarizer
@@ -132,11 +132,16 @@ def test_serving_imports_nothing_of_training(finished: Run, tmp_path: Path) -> N
         assert [name for name in TRAINING if name in loaded] == []
 
 
-def test_every_summarizer_has_a_description(finished: Run) -> None:
-    for name in (*finished.summarizers(), "near-0", "near-2", "mixed-2", "seq2seq", "all-2+10000"):
-        assert describe_model(name)
-    assert describe_model("near-0") == "near: finds the nearest real summary; before back-translation"
-    assert describe_model("all-4+10000").endswith("loop 2, fine-tuned on 10,000 aligned pairs")
+def test_the_models_have_names_for_people(finished: Run) -> None:
+    def titles(path: Path) -> dict[str, str]:
+        with running(Models.load(path, (), CPU)) as client:
+            return {model["name"]: model["title"] for model in client.get("/v1/models").json()["models"]}
+
+    found = titles(finished.folder)
+    assert list(found) == finished.summarizers()
+    assert (found["all-2"], found["mu1-0"], found["mu1-2"]) == ("Best", "Cuts only", "Learned from cuts")
+    assert titles(finished.folder / "mu1-2") == {"mu1-2": "Learned from cuts"}  # alone, it is not the best
+    assert titles(finished.folder / "all-2") == {"all-2": "Best"}
 
 
 def test_a_port_in_use_is_an_error_that_helps(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:
