@@ -101,7 +101,12 @@ def _start(
 
 @app.command()
 def train(
-    texts: Annotated[str, typer.Option(help="Full texts, one per line: plain, .gz, .xz, or - for standard input.")],
+    texts: Annotated[
+        str,
+        typer.Option(
+            help="Full texts: a file with one per line (plain, .gz, .xz; - is stdin), or hf:name/config:column."
+        ),
+    ],
     summaries: Annotated[str, typer.Option(help="Summaries, one per line. They need not belong to the texts.")],
     folder: Annotated[Path | None, typer.Option("--out", help="The run folder: a new one, or one to resume.")] = None,
     recipe: RecipeName = "cpu",
@@ -177,7 +182,7 @@ def _train(request: Request) -> None:
     done = run.summarizers()
     _say(f"Summarizers in {run.folder}: {', '.join(done) or 'none yet'}")
     if done:
-        _say(f"Try: echo 'A sentence.' | nutgraf summarize --model {run.folder}")
+        _say(f"Try: nutgraf summarize --model {run.folder} 'A sentence.'")
 
 
 @app.command()

@@ -2,9 +2,10 @@
 
 The salience of the i-th sentence (from 0) is
 
-    mean of n(w) / N over its distinct content words w  *  1 / sqrt(i + 1)
+    sum of n(w) / (N - 1) over its distinct content words w  /  sqrt(number of these words * (i + 1))
 
-where n(w) of the N sentences have the word w. It needs no model, and knows nothing of meaning.
+where n(w) of the other N - 1 sentences have the word w, too. The root keeps long sentences from winning by length
+alone. It needs no model, and knows nothing of meaning.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ def score_sentences(sentences: Sequence[str]) -> list[float]:
     """Return the salience of each sentence of a document."""
     contents = [content_words(sentence) for sentence in sentences]
     counts = Counter(word for words in contents for word in words)
+    others = max(1, len(sentences) - 1)
     return [
-        sum(counts[word] for word in words) / (len(words) * len(sentences) * math.sqrt(place + 1)) if words else 0.0
+        sum(counts[word] - 1 for word in words) / others / math.sqrt(max(1, len(words)) * (place + 1))
         for place, words in enumerate(contents)
     ]
 
