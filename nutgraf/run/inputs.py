@@ -93,7 +93,8 @@ def _as_file(lines: Lines, folder: Path) -> str:
         return _write_lines(lines, folder / "python.txt")
     path = str(lines)
     if is_column(path):
-        return _write_lines(read_column(path), folder / f"{re.sub(r'[^\w.-]+', '-', path)}.txt")
+        name = re.sub(r"[^\w.-]+", "-", path)
+        return _write_lines(read_column(path), folder / f"{name}.txt")
     if path != STDIN and not _is_pipe(path):
         return path
     folder.mkdir()
