@@ -67,7 +67,7 @@ app = typer.Typer(
 RunFolder = Annotated[Path, typer.Argument(help="The run folder.", metavar="RUN")]
 Model = Annotated[
     Path | None,
-    typer.Option(help="A run folder or an export, one of its models (run/mu1-2), or a name of `nutgraf models`."),
+    typer.Option(help="A run folder or an export, one of its models (run/mu1-2), or a ready model; default: news."),
 ]
 RecipeName = Annotated[str, typer.Option("--recipe", "-r", help="paper, cpu, quick, or a TOML file.")]
 Settings = Annotated[
@@ -302,9 +302,9 @@ def summarize(
     If a text is longer than the model reads, standard error says how much was read. `--per-sentence` reads all, and
     prints three columns with tabs between: the number of the text, the number of the sentence, the summary.
 
-    The score of `--n-best` is the model's own probability of the summary, per word and with its end: the geometric
-    mean. 60% is sure, 20% is a guess. It compares summaries of one text, not texts. The first line is the summary that
-    you get without `--n-best`; the others are in the order of their scores.
+    The score of `--n-best` is the model's own probability of the summary, per word: the geometric mean over its
+    words and its end. It compares summaries of one text, not texts. The first line is the summary that you get without
+    `--n-best`; the others are in the order of their scores.
 
     With `--explain`, a word that is not in the text is shown as [word], a name or number that is not as [word?].
 

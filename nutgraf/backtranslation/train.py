@@ -101,7 +101,7 @@ def train(
     tensorboard       also write event files to out/tensorboard, while the models are trained
 
     >>> nutgraf.train("articles.txt", "titles.txt", out="run/", recipe="quick")
-    >>> nutgraf.Summarizer.load("run/")(["France took an important step toward power market liberalization ..."])
+    >>> nutgraf.Summarizer.load("run/")("France took an important step toward power market liberalization ...")
     """
     request = Request(
         texts=texts,

@@ -107,11 +107,14 @@ def _as_file(lines: Lines, folder: Path) -> str:
 def _write_lines(texts: Iterable[str], path: Path) -> str:
     """Write texts to a file, one per line, also those of several lines."""
     path.parent.mkdir()
+    number = -1
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for number, text in enumerate(texts):
             if not isinstance(text, str):
                 raise InputError(f"text {number}: expected a string, not {type(text).__name__}")
             file.write(f"{clean_line(text).strip()}\n")
+    if number < 0:
+        raise InputError("no texts to read: an empty list or column, or a generator that was read before")
     return str(path)
 
 
