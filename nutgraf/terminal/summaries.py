@@ -42,7 +42,7 @@ def read_arguments(arguments: Sequence[str]) -> Iterator[list[str]]:
     """Yield texts in blocks: an argument is a text if it has a blank, else a file of texts, one per line."""
     for argument in arguments:
         if is_text(argument):
-            yield [clean_line(argument).strip()]
+            yield [_clean(argument, "an argument")]
         else:
             yield from read_blocks(argument, BLOCK)
 
@@ -66,8 +66,17 @@ def ask() -> Iterator[list[str]]:
     say("Type or paste a text and press Enter. Ctrl-D ends.")
     with suppress(EOFError):
         while True:
-            if line := clean_line(input("> ")).strip():
+            if line := _clean(input("> "), "standard input"):
                 yield [line]
+
+
+def _clean(text: str, where: str) -> str:
+    """Clean a text that Python has decoded, which leaves bytes that are not UTF-8 in it as surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{where}, character {error.start + 1}: not UTF-8") from error
+    return clean_line(text).strip()
 
 
 class Printer:

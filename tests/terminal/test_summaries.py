@@ -27,6 +27,8 @@ def test_an_argument_is_a_text_or_a_file(tmp_path: Path, monkeypatch: pytest.Mon
     ]
     blocks = list(read_arguments(["Sales\nrose ", "a.txt", "", "two words"]))
     assert blocks == [["Sales rose"], ["one two", "", "three four"], [""], ["of a file"]]
+    with pytest.raises(InputError, match="an argument, character 5: not UTF-8"):
+        list(read_arguments(["caf \udce9"]))  # as Python decodes Latin-1
     with pytest.raises(InputError, match=r"b\.txt: no such file .*A text has two words or more"):
         is_text("b.txt")
 
