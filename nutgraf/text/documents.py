@@ -36,7 +36,7 @@ _CODE = re.compile(r"^ {0,3}(```+|~~~+).*?(?:^ {0,3}\1[ \t]*$|\Z)", re.M | re.S)
 _TITLE = re.compile(r"^ {0,3}#{1,6} .*$|^.+\n {0,3}(?:=+|-+)[ \t]*$|^ {0,3}(?:[-*_][ \t]*){3,}$", re.M)
 _NO_PROSE = re.compile(r"^[ \t]*\|.*$|^ {0,3}\[[^]]+\]:.*$|^(?: {4}|\t).*$", re.M)  # tables, references, indented code
 _STARTS = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+|^[ \t]*>[ \t]?", re.M)
-_LINK = re.compile(r"(!?)\[([^]]*)\](?:\([^)]*\)|\[[^]]*\])")
+_IMAGE, _LINK = (re.compile(rf"{mark}\[([^]]*)\](?:\([^)]*\)|\[[^]]*\])") for mark in ("!", ""))
 _MARKS = re.compile(r"(?<!\w)[*_~]+(?=\S)|(?<=\S)[*_~]+(?!\w)|`+|</?[a-zA-Z][^>]*>|<!--.*?-->", re.S)
 
 
@@ -75,7 +75,7 @@ def strip_markdown(text: str) -> str:
     for left_out in (_CODE, _NO_PROSE, _TITLE):
         text = left_out.sub("\n\n", text)
     text = _STARTS.sub(lambda found: "" if ">" in found[0] else "\n", text)
-    text = _LINK.sub(lambda found: "" if found[1] else found[2], text)
+    text = _LINK.sub(r"\1", _IMAGE.sub("", text))  # an image may be what is linked
     return _MARKS.sub("", text)
 
 

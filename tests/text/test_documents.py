@@ -18,7 +18,7 @@ title: This is no sentence of the text.
 # Two pools of the city will close soon.
 
 The **city council** voted on *Monday* to
-close [two pools](http://localhost/pools_of_the_city).
+close [two pools](http://localhost/pools_of_the_city). [![A badge of the city.](b.svg)](http://localhost/)
 
 A second heading that ends in a full stop.
 ------------------------------------------
