@@ -1,8 +1,9 @@
 """nutgraf: a summariser that learns from two piles of text that were never paired.
 
 >>> import nutgraf
+>>> nutgraf.Summarizer.load()("France took an important step toward power market liberalization monday ...")
 >>> nutgraf.train("articles.txt", "titles.txt", out="run/")
->>> nutgraf.Summarizer.load("run/")(["France took an important step toward power market liberalization monday ..."])
+>>> nutgraf.Summarizer.load("run/")(["France took an important step ...", "Shares of Ford fell 4 percent ..."])
 """
 
 from __future__ import annotations

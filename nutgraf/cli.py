@@ -1,4 +1,4 @@
-"""The command line: train, status, evaluate, summarize, serve, export, samples, report, recipe, demo, bench.
+"""The command line: train, status, evaluate, summarize, models, serve, export, samples, report, recipe, demo, bench.
 
 Data goes to standard output, everything else to standard error, so that output can be piped. Exit codes: 0 done; 2 a
 mistake of the user's, explained without a traceback; 130 Ctrl-C; 141 the reader of a pipe is gone. A command imports
@@ -11,7 +11,6 @@ import json
 import os
 import sys
 from dataclasses import asdict
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,19 +21,22 @@ from nutgraf.errors import InputError, NutgrafError
 from nutgraf.hardware import share_cores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from nutgraf.backtranslation.train import Request
     from nutgraf.evaluation.samples import Sample
     from nutgraf.evaluation.tables import ComparisonTable, Table
     from nutgraf.hardware import Hardware
-    from nutgraf.summarizing.summarizer import SummaryOptions, SummaryResult
+    from nutgraf.summarizing.summarizer import Summarizer, SummaryOptions
 
-BLOCK = 256  # lines summarized at once
+ALIASES = {"summarise": "summarize"}
 
 
 class _Group(TyperGroup):
     """Ends every command with the right exit code. Typer itself handles mistakes in the usage."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return super().get_command(ctx, ALIASES.get(cmd_name, cmd_name))
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -63,7 +65,10 @@ app = typer.Typer(
 )
 
 RunFolder = Annotated[Path, typer.Argument(help="The run folder.", metavar="RUN")]
-Model = Annotated[Path, typer.Option(help="A run folder or an export, or one of its models: run/ or run/mu1-2.")]
+Model = Annotated[
+    Path | None,
+    typer.Option(help="A run folder or an export, one of its models (run/mu1-2), or a ready model; default: news."),
+]
 RecipeName = Annotated[str, typer.Option("--recipe", "-r", help="paper, cpu, quick, or a TOML file.")]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", help="Change the recipe: --set training.batch=32 (repeatable).")
@@ -96,7 +101,12 @@ def _start(
 
 @app.command()
 def train(
-    texts: Annotated[str, typer.Option(help="Full texts, one per line: plain, .gz, .xz, or - for standard input.")],
+    texts: Annotated[
+        str,
+        typer.Option(
+            help="Full texts: a file with one per line (plain, .gz, .xz; - is stdin), or hf:name/config:column."
+        ),
+    ],
     summaries: Annotated[str, typer.Option(help="Summaries, one per line. They need not belong to the texts.")],
     folder: Annotated[Path | None, typer.Option("--out", help="The run folder: a new one, or one to resume.")] = None,
     recipe: RecipeName = "cpu",
@@ -172,7 +182,7 @@ def _train(request: Request) -> None:
     done = run.summarizers()
     _say(f"Summarizers in {run.folder}: {', '.join(done) or 'none yet'}")
     if done:
-        _say(f"Try: echo 'A sentence.' | nutgraf summarize --model {run.folder}")
+        _say(f"Try: nutgraf summarize --model {run.folder} 'A sentence.'")
 
 
 @app.command()
@@ -254,71 +264,115 @@ def _show_tables(shown: Sequence[Table | ComparisonTable], data: object, markdow
 
 @app.command()
 def summarize(
-    model: Model,
-    file: Annotated[str, typer.Argument(help="Texts, one per line: plain, .gz, .xz; - is standard input.")] = "-",
+    texts: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Texts in quotes, or files with a text per line (plain, .gz, .xz; - is standard input).",
+            metavar="[TEXT|FILE]...",
+        ),
+    ] = None,
+    model: Model = None,
     max_words: Annotated[int | None, typer.Option(min=1, help="Longest summary.")] = None,
     min_words: Annotated[int | None, typer.Option(min=1, help="Shortest summary, if the model allows it.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show where words come from, and which are new.")] = False,
-    n_best: Annotated[int, typer.Option(min=1, help="Up to this many summaries of each text, best first.")] = 1,
+    n_best: Annotated[
+        int, typer.Option(min=1, help="Up to this many summaries of each text, best first, with their scores.")
+    ] = 1,
     faithful: Annotated[
         bool | None,
         typer.Option(help="No name or number that the text lacks, no contradiction; default: the recipe's."),
     ] = None,
-    per_sentence: Annotated[bool, typer.Option("--per-sentence", help="Summarize every sentence of a text.")] = False,
+    per_sentence: Annotated[
+        bool,
+        typer.Option("--per-sentence", help="Summarize every sentence: number of the text, of the sentence, summary."),
+    ] = False,
+    document: Annotated[
+        bool, typer.Option("--document", help="Each file is a whole document (text, .md, .html): print one headline.")
+    ] = False,
+    bullets: Annotated[int, typer.Option(min=0, help="With --document: also this many lines on other points.")] = 0,
     device: Device = "cpu",
     threads: Threads = 0,
     as_json: AsJson = False,
 ) -> None:
     """Summarize texts: one summary per line, an empty line for an empty text.
 
+    An argument with a blank is a text, any other one a file. Without arguments, texts come from standard input, one per
+    line: each line that you type is answered at once, and so is each line of a slow pipe.
+
+    If a text is longer than the model reads, standard error says how much was read. `--per-sentence` reads all, and
+    prints three columns with tabs between: the number of the text, the number of the sentence, the summary.
+
+    The score of `--n-best` is the model's own probability of the summary, per word: the geometric mean over its
+    words and its end. It compares summaries of one text, not texts. The first line is the summary that you get without
+    `--n-best`; the others are in the order of their scores.
+
     With `--explain`, a word that is not in the text is shown as [word], a name or number that is not as [word?].
+
+    `--document` takes the sentence, among the first ones, whose words matter most in the document.
+
+    Example: `nutgraf summarize "The city council voted on Monday to close two of its five swimming pools."`
 
     Example: `nutgraf summarize --model run/ --max-words 10 < articles.txt`
     """
     from nutgraf.summarizing.summarizer import Summarizer, SummaryOptions
-    from nutgraf.text.reading import read_every_line
+    from nutgraf.terminal.summaries import Printer, ask, is_text, read_arguments
 
+    options = SummaryOptions(max_words, min_words, faithful, n_best, explain)
+    _check_document(document, bullets, per_sentence, options)
+    typed = not texts and sys.stdin is not None and sys.stdin.isatty()
+    whole = [not document and is_text(text) for text in texts or ()]  # before the model is loaded, which takes a second
     _use_hardware(device, threads)
     summarizer = Summarizer.load(model, device=device)
-    if sys.stderr.isatty():
+    if sys.stderr.isatty() and (typed or model):
         _say(f"Model {summarizer.name}: {summarizer.reason}")
-    options = SummaryOptions(max_words, min_words, faithful, n_best, explain)
-    parts = _split(read_every_line(file), per_sentence)
-    while block := list(islice(parts, BLOCK)):
-        for (text, place), found in zip(block, summarizer.answer([text for text, _ in block], options), strict=True):
-            if as_json:
-                about = {"text": text, "summary": "", "model": summarizer.name, **place}
-                typer.echo(_as_json(about, found, options))
-            elif explain or n_best > 1:
-                from nutgraf.terminal.explanation import show_summary
-
-                show_summary(found, options)
-            else:
-                typer.echo(found.summaries[0].text)
+    if document:
+        _summarize_documents(summarizer, texts or ["-"], options, bullets, as_json)
+        return
+    printer = Printer(summarizer, options, per_sentence, as_json, numbered=not typed and whole != [True])
+    printer.print_all(ask() if typed else read_arguments(texts or ["-"]))
 
 
-def _split(texts: Iterable[str], per_sentence: bool) -> Iterator[tuple[str, dict[str, int]]]:
-    """Yield what is summarized, and where it is: a text, or each of its sentences with both their numbers."""
-    from nutgraf.text.sentences import split_sentences
-
-    for number, text in enumerate(texts, 1):
-        if not per_sentence:
-            yield text, {}
-            continue
-        for place, sentence in enumerate(split_sentences(text) or [""], 1):
-            yield sentence, {"text_number": number, "sentence_number": place}
+def _check_document(document: bool, bullets: int, per_sentence: bool, options: SummaryOptions) -> None:
+    if bullets and not document:
+        raise InputError("--bullets: needs --document, which reads a file as one document")
+    if document and (per_sentence or options.explain or options.n_best > 1):
+        raise InputError("--document: prints one headline; expected no --per-sentence, --explain or --n-best")
 
 
-def _as_json(about: dict[str, object], found: SummaryResult, options: SummaryOptions) -> str:
-    from nutgraf.serve.schema import TextSummaryBody
+def _summarize_documents(
+    summarizer: Summarizer, files: Sequence[str], options: SummaryOptions, bullets: int, as_json: bool
+) -> None:
+    from nutgraf.summarizing.documents import summarize_document
+    from nutgraf.terminal.summaries import print_document
+    from nutgraf.text.documents import read_document
 
-    body = TextSummaryBody.from_result(found, options)
-    return json.dumps(about | body.model_dump(exclude_unset=True), ensure_ascii=False)
+    for file in files:
+        found = summarize_document(summarizer, read_document(file), options, bullets)
+        print_document(file, found, summarizer.name, bullets, as_json)
+
+
+@app.command()
+def models(
+    folder: Annotated[Path, typer.Argument(help="A run, an export, or a folder of such.", metavar="[FOLDER]")] = Path(),
+    as_json: AsJson = False,
+) -> None:
+    """List the models that come with nutgraf, and the runs and exports in a folder.
+
+    Example: `nutgraf models`
+    """
+    from nutgraf.summarizing.ready import list_models
+    from nutgraf.terminal.models import show_models
+
+    found = list_models(folder)
+    if as_json:
+        _print_json([asdict(one) for one in found])
+    else:
+        show_models(found)
 
 
 @app.command()
 def serve(
-    model: Model,
+    model: Model = None,
     models: Annotated[list[str] | None, typer.Option(help="Only this summarizer (repeatable).")] = None,
     host: Annotated[str, typer.Option(help="0.0.0.0 lets other machines connect.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8000,
@@ -342,11 +396,12 @@ def serve(
     from nutgraf.serve import server
     from nutgraf.serve.limits import Limits
     from nutgraf.serve.models import Models
+    from nutgraf.summarizing.ready import find_model
 
     limits = Limits(max_body, max_texts, max_text_words, max_queue, timeout, batch, wait_ms / 1000)
     hardware = _use_hardware(device, threads)
     with server.listen(host, port) as listening:
-        server.serve(Models.load(model, models or (), hardware.device), limits, listening, _say)
+        server.serve(Models.load(find_model(model), models or (), hardware.device), limits, listening, _say)
 
 
 @app.command()

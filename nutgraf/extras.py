@@ -1,6 +1,7 @@
 """The optional parts of the package, and the modules that each one installs.
 
-The base package summarizes. `pip install 'nutgraf[train]'` adds training and evaluation, `nutgraf[serve]` the server.
+The base package summarizes. `pip install 'nutgraf[train]'` adds training and evaluation, `nutgraf[serve]` the server,
+`nutgraf[hf]` columns of Hugging Face datasets to train on.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from nutgraf.errors import MissingExtraError
 MODULES = {
     "train": ("gensim", "ot", "rouge_score", "scipy", "sparse_dot_topn", "jinja2", "markupsafe"),
     "serve": ("fastapi", "starlette", "uvicorn", "jinja2", "prometheus_client"),
+    "hf": ("datasets",),
 }
-_TITLES = {"train": "training", "serve": "server"}
+_TITLES = {"train": "training", "serve": "server", "hf": "Hugging Face"}
 
 
 def need_extra(extra: str, what: str) -> None:

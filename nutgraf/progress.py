@@ -1,8 +1,13 @@
-"""Progress of long work as plain values: the code that works reports it, the caller decides how to show it."""
+"""Progress of long work as plain values: the code that works reports it, the caller decides how to show it.
+
+And one way to show it, for calls from Python: a bar on standard error.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 
@@ -30,3 +35,20 @@ def duration(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def has_terminal() -> bool:
+    """Whether standard error is a terminal, where a bar can move."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+@contextmanager
+def show_bar(total: int, unit: str) -> Iterator[Callable[[int], None]]:
+    """Show a bar on standard error until the context ends; call what it yields with how many are done."""
+    from rich import progress as bars
+    from rich.console import Console
+
+    columns = (bars.BarColumn(), bars.MofNCompleteColumn(), bars.TextColumn(unit), bars.TimeRemainingColumn())
+    with bars.Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(unit, total=total)
+        yield lambda done: shown.update(task, completed=done)

@@ -54,7 +54,7 @@ def modules(tree: ast.Module) -> Iterator[str]:
 
 
 def test_every_import_of_the_package_is_declared_and_every_declaration_used() -> None:
-    requirements = [*PROJECT["dependencies"], *EXTRAS["train"], *EXTRAS["serve"], *EXTRAS["tensorboard"]]
+    requirements = [*PROJECT["dependencies"], *EXTRAS["train"], *EXTRAS["serve"], *EXTRAS["tensorboard"], *EXTRAS["hf"]]
     assert imported(["nutgraf"]) == declared(requirements)
 
 

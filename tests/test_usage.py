@@ -17,6 +17,7 @@ COMMANDS = [
     "status",
     "evaluate",
     "summarize",
+    "models",
     "serve",
     "export",
     "samples",
@@ -53,6 +54,13 @@ def test_every_command_has_help_with_an_example(command: str, capsys: Capture) -
     assert short.err == ""
     assert run(command, "--help") == 0
     assert capsys.readouterr().out == short.out
+
+
+def test_summarise_is_summarize(capsys: Capture) -> None:
+    assert run("summarise", "-h") == 0
+    alias = capsys.readouterr().out
+    assert run("summarize", "-h") == 0
+    assert alias.replace("summarise", "summarize") == capsys.readouterr().out
 
 
 def test_help_explains_arguments_and_options(capsys: Capture) -> None:

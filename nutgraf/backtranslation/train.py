@@ -17,7 +17,7 @@ from nutgraf.progress import ignore
 from nutgraf.report import reporting
 from nutgraf.run.events import Listener
 from nutgraf.run.folder import Run, claim
-from nutgraf.run.inputs import Inputs, as_files, read_inputs
+from nutgraf.run.inputs import Inputs, Lines, as_files, read_inputs
 from nutgraf.run.plan import Step, make_plan, needed
 
 
@@ -25,8 +25,8 @@ from nutgraf.run.plan import Step, make_plan, needed
 class Request:
     """What is to be trained on what; `nutgraf.train` says what each field means."""
 
-    texts: str
-    summaries: str
+    texts: Lines
+    summaries: Lines
     out: Path | None = None  # none: nothing can be trained, only planned
     recipe: recipes.Recipe
     valid: str | None = None
@@ -59,19 +59,19 @@ class Request:
 
     @contextmanager
     def with_files(self) -> Iterator[Request]:
-        """Yield the request with files in the place of standard input and pipes."""
+        """Yield the request with files in the place of everything else that can be read."""
         with as_files(self.texts, self.summaries, self.valid, self.aligned) as (texts, summaries, valid, aligned):
             yield replace(self, texts=texts or "", summaries=summaries or "", valid=valid, aligned=aligned)
 
     def read(self) -> tuple[Inputs, list[str]]:
         """Check and digest all inputs; return them and warnings."""
         limits = self.texts_limit, self.summaries_limit
-        return read_inputs(self.texts, self.summaries, *limits, self.valid, self.aligned)
+        return read_inputs(str(self.texts), str(self.summaries), *limits, self.valid, self.aligned)
 
 
 def train(
-    texts: str,
-    summaries: str,
+    texts: Lines,
+    summaries: Lines,
     out: str | Path,
     *,
     recipe: str | recipes.Recipe = "cpu",
@@ -88,9 +88,10 @@ def train(
     threads: int = 0,
     tensorboard: bool = False,
 ) -> Run:
-    """Learn to summarise from two files that were never paired; resume where an earlier call with the same `out` ended.
+    """Learn to summarise from two piles of text that were never paired; the same call, made again, resumes.
 
-    texts, summaries  one sequence a line, UTF-8; plain, .gz, .xz, or - for standard input
+    texts, summaries  files with one sequence a line, UTF-8, plain, .gz or .xz (- is standard input); a column of a
+                      Hugging Face dataset, hf:name/config:column; or lists and generators of strings
     out               the run folder; report.html in it is written again after every step
     recipe            "paper", "cpu", "quick", a TOML file, or a Recipe; `settings` ("training.batch=32") change it
     valid             pairs (text, tab, summary) that thresholds are tuned on; no other code sees them
@@ -100,7 +101,7 @@ def train(
     tensorboard       also write event files to out/tensorboard, while the models are trained
 
     >>> nutgraf.train("articles.txt", "titles.txt", out="run/", recipe="quick")
-    >>> nutgraf.Summarizer.load("run/")(["France took an important step toward power market liberalization ..."])
+    >>> nutgraf.Summarizer.load("run/")("France took an important step toward power market liberalization ...")
     """
     request = Request(
         texts=texts,

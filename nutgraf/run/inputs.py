@@ -7,15 +7,19 @@ Training reads texts and summaries; only the initializers' thresholds use `valid
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from nutgraf.errors import InputError
-from nutgraf.text.reading import STDIN, check_unaligned, read_lines, read_pairs, standard_input
+from nutgraf.text.hub import is_column, read_column
+from nutgraf.text.reading import STDIN, check_unaligned, clean_line, read_lines, read_pairs, standard_input
+
+Lines = str | Path | Iterable[str]  # a file, `-`, a column of a dataset, or texts
 
 
 @dataclass(frozen=True)
@@ -73,15 +77,24 @@ def _read_pairs_source(path: str | None) -> Source | None:
 
 
 @contextmanager
-def as_files(*paths: str | None) -> Iterator[list[str | None]]:
-    """Yield the paths, with standard input (`-`) and pipes copied to temporary files that can be read repeatedly."""
-    if paths.count(STDIN) > 1:
+def as_files(*inputs: Lines | None) -> Iterator[list[str | None]]:
+    """Yield paths of files that can be read repeatedly: temporary ones for what is no file.
+
+    That is standard input (`-`), a pipe, a column of a dataset (`hf:name:column`), or texts of Python.
+    """
+    if sum(isinstance(one, str) and one == STDIN for one in inputs) > 1:
         raise InputError("standard input (-) can be given for one file only")
     with tempfile.TemporaryDirectory(prefix="nutgraf-") as folder:
-        yield [_as_file(path, Path(folder) / f"{number}") if path else None for number, path in enumerate(paths)]
+        yield [None if one is None else _as_file(one, Path(folder) / f"{i}") for i, one in enumerate(inputs)]
 
 
-def _as_file(path: str, folder: Path) -> str:
+def _as_file(lines: Lines, folder: Path) -> str:
+    if not isinstance(lines, str | Path):
+        return _write_lines(lines, folder / "python.txt")
+    path = str(lines)
+    if is_column(path):
+        name = re.sub(r"[^\w.-]+", "-", path)
+        return _write_lines(read_column(path), folder / f"{name}.txt")
     if path != STDIN and not _is_pipe(path):
         return path
     folder.mkdir()
@@ -89,6 +102,20 @@ def _as_file(path: str, folder: Path) -> str:
     with nullcontext(standard_input()) if path == STDIN else Path(path).open("rb") as stream, copy.open("wb") as file:
         shutil.copyfileobj(stream, file)
     return str(copy)
+
+
+def _write_lines(texts: Iterable[str], path: Path) -> str:
+    """Write texts to a file, one per line, also those of several lines."""
+    path.parent.mkdir()
+    number = -1
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for number, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise InputError(f"text {number}: expected a string, not {type(text).__name__}")
+            file.write(f"{clean_line(text).strip()}\n")
+    if number < 0:
+        raise InputError("no texts to read: an empty list or column, or a generator that was read before")
+    return str(path)
 
 
 def _is_pipe(path: str) -> bool:

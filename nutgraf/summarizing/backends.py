@@ -27,7 +27,7 @@ from nutgraf.text.lexicon import Ids
 class Attribution:
     """Where each word of a summary comes from: (words, source places) weights, and (words,) probabilities.
 
-    `nearness` is the score of a real summary that was found.
+    `end` is the probability that the summary ends where it does, `nearness` the score of a real summary that was found.
     """
 
     def __init__(
@@ -35,8 +35,9 @@ class Attribution:
         weights: NDArray[np.float32],
         probabilities: NDArray[np.float32] | None,
         nearness: float | None = None,
+        end: float | None = None,
     ):
-        self.weights, self.probabilities, self.nearness = weights, probabilities, nearness
+        self.weights, self.probabilities, self.nearness, self.end = weights, probabilities, nearness, end
 
 
 class Backend(Protocol):
@@ -133,4 +134,5 @@ class Searched:
         device = self.model.bias.device
         log_probs, weights = attend(self.model, pad_batch([sentence]).to(device), pad_batch([summary]).to(device))
         shown = weights[0, : len(summary), : len(sentence)].cpu().numpy()  # without the ends
-        return Attribution(shown, torch.exp(log_probs[0, : len(summary)]).cpu().numpy())
+        *words, end = torch.exp(log_probs[0, : len(summary) + 1]).tolist()
+        return Attribution(shown, np.array(words, dtype=np.float32), end=end)

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
+from typing import overload
 
 import numpy as np
 import torch
@@ -22,19 +24,20 @@ from nutgraf.errors import InputError, RunError
 from nutgraf.hardware import Hardware, using_threads
 from nutgraf.models.lead import Lead
 from nutgraf.models.storage import load as load_seq2seq
-from nutgraf.progress import Report, ignore
-from nutgraf.run.folder import RUN, STEPS, Choice, Run
+from nutgraf.progress import Report, has_terminal, ignore, show_bar
+from nutgraf.run.folder import STEPS, Choice, Run
 from nutgraf.run.names import ModelName
 from nutgraf.summarizing.backends import Backend, Initial, Searched
 from nutgraf.summarizing.codec import UNKNOWN, Codec
 from nutgraf.summarizing.export import EXPORT, Export
 from nutgraf.summarizing.language import Language
+from nutgraf.summarizing.ready import find_model, is_model_folder
+from nutgraf.text.beginning import count_read, take_beginning
 from nutgraf.text.casing import Casing, Writer
 from nutgraf.text.directions import find_contradictions, forbidden_words
 from nutgraf.text.facts import find_unsupported, is_fact
 from nutgraf.text.lexicon import SPECIALS, Ids, Lexicon
 from nutgraf.text.reading import clean_line
-from nutgraf.text.sentences import split_sentences
 from nutgraf.text.tokens import Tokenizer
 
 # A line that ends in one of these is not finished; "in", "on", "up" may belong to a verb and end one.
@@ -45,6 +48,7 @@ _DANGLING = (
     " very too such these those another"
 )
 DANGLING = frozenset(_DANGLING.split())
+LONG_LIST, BLOCK = 200, 64  # texts: from how many on a bar is shown, and how often it moves
 RETRIES = 8  # to meet the word limit: the model counts punctuation as words, a reader does not
 
 
@@ -75,7 +79,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Summary:
-    """A summary with its words; `probability` is the geometric mean of theirs."""
+    """A summary with its words; `probability` is the geometric mean of theirs and of the end's: the model's score."""
 
     text: str
     words: tuple[Word, ...]
@@ -94,10 +98,16 @@ class SummaryResult:
 class Summarizer:
     """A trained summarizer.
 
+    >>> summarizer = Summarizer.load()                  # the model that comes with nutgraf
     >>> summarizer = Summarizer.load("run/")            # the best one of a run
     >>> summarizer = Summarizer.load("run/", "mu1-2")   # or one by its name in the paper
-    >>> summarizer(["France took an important step toward power market liberalization monday ..."])
-    ['France takes step toward power market liberalization']
+    >>> summarizer("France took an important step toward power market liberalization monday ...")
+    'France takes step toward power market liberalization'
+
+    A text gives a string, a list of texts gives a list. So it goes wherever a function of a text does:
+
+    >>> frame["headline"] = frame.text.map(summarizer)                                           # pandas
+    >>> dataset.map(lambda rows: {"headline": summarizer(rows["text"])}, batched=True)           # datasets
     """
 
     def __init__(
@@ -123,15 +133,16 @@ class Summarizer:
 
     @classmethod
     def load(
-        cls, path: str | Path, name: str | None = None, device: str = "cpu", threads: int | None = None
+        cls, path: str | Path | None = None, name: str | None = None, device: str = "cpu", threads: int | None = None
     ) -> Summarizer:
         """Load from a run folder or an export: the summarizer called `name`, or the best that is done.
 
-        The best is the one with the highest ROUGE-L where the run was evaluated, else the last all-N. `path` may also
-        end in the name, "run/mu1-2". `threads` of the processor are used; None: as many as torch uses.
+        `path` may also be the name of a model that comes with nutgraf (none: "news"), or end in a summarizer's name,
+        "run/mu1-2". The best is the one with the highest ROUGE-L where the run was evaluated, else the last all-N.
+        `threads` of the processor are used; None: as many as torch uses.
         """
         found = Hardware.of(device, threads or 0).device
-        run, choice = locate(Path(path), name)
+        run, choice = locate(find_model(path), name)
         summarizer = cls.of(run, choice.name, found, threads=threads)
         summarizer.reason = choice.reason
         return summarizer
@@ -166,22 +177,78 @@ class Summarizer:
         """Return the baseline Lead-N, which needs no run."""
         return cls(f"lead-{words}", Initial(Lead(words)), Lexicon(SPECIALS), text, recipes.Decoding())
 
-    def __call__(
+    @overload
+    def __call__(  # type: ignore[overload-overlap]
         self,
-        texts: Sequence[str],
+        texts: str,
         max_words: int | None = None,
         min_words: int | None = None,
         faithful: bool | None = None,
         report: Report = ignore,
-    ) -> list[str]:
-        """Summarize raw texts, one string each; a blank text has an empty summary.
+        bar: bool = True,
+    ) -> str: ...
+
+    @overload
+    def __call__(
+        self,
+        texts: Iterable[str],
+        max_words: int | None = None,
+        min_words: int | None = None,
+        faithful: bool | None = None,
+        report: Report = ignore,
+        bar: bool = True,
+    ) -> list[str]: ...
+
+    def __call__(
+        self,
+        texts: str | Iterable[str],
+        max_words: int | None = None,
+        min_words: int | None = None,
+        faithful: bool | None = None,
+        report: Report = ignore,
+        bar: bool = True,
+    ) -> str | list[str]:
+        """Summarize raw text: of one text a string, of several a list of strings; a blank text has an empty summary.
 
         Of a text that is longer than the model reads, the first sentences count. `faithful` output has no name and no
-        number that is not in the text, and no direction, such as a rise, that contradicts it.
+        number that is not in the text, and no direction, such as a rise, that contradicts it. On a terminal, a long
+        list shows a progress bar, unless `bar` is False or `report` gets the progress.
         """
-        texts = _check_texts(texts)
-        summaries = self._words(texts, SummaryOptions(max_words, min_words, faithful), report)
-        return [self._write(words, text) for words, text in zip(summaries, texts, strict=True)]
+        checked = _check_texts([texts] if isinstance(texts, str) else texts)
+        options = SummaryOptions(max_words, min_words, faithful)
+        if bar and report is ignore and len(checked) >= LONG_LIST and has_terminal():
+            summaries = self._words_with_bar(checked, options)
+        else:
+            summaries = self._words(checked, options, report)
+        lines = [self._write(words, text) for words, text in zip(summaries, checked, strict=True)]
+        return lines[0] if isinstance(texts, str) else lines
+
+    def stream(
+        self,
+        texts: Iterable[str],
+        max_words: int | None = None,
+        min_words: int | None = None,
+        faithful: bool | None = None,
+        batch: int = 1,
+    ) -> Iterator[str]:
+        """Yield the summary of each text, before the next text is read; `batch` texts are read and done together.
+
+        A larger batch is faster where texts come fast, such as 64 for a file.
+
+        >>> for headline in summarizer.stream(open("articles.txt")):
+        ...     print(headline)
+        """
+        if batch < 1:
+            raise InputError(f"batch {batch}: expected 1 or more")
+        if isinstance(texts, str):
+            raise TypeError("expected texts one by one, not one string: write [text]")
+        coming = iter(texts)
+        while block := list(islice(coming, batch)):
+            yield from self(block, max_words, min_words, faithful, bar=False)
+
+    def count_read(self, text: str) -> tuple[int, int]:
+        """Return how many words of a text the model reads, and how many the text has."""
+        return count_read(clean_line(text), self._text.max_text_words, self._tokenizer)
 
     def words(
         self, texts: Sequence[str], options: SummaryOptions = DEFAULTS, report: Report = ignore
@@ -192,6 +259,14 @@ class Summarizer:
     def _words(self, texts: Sequence[str], options: SummaryOptions, report: Report) -> list[list[str]]:
         codec, _, found = self._search(texts, options, report)
         return [codec.decode(summaries)[0] if summaries else [] for summaries in found]
+
+    def _words_with_bar(self, texts: Sequence[str], options: SummaryOptions) -> list[list[str]]:
+        found: list[list[str]] = []
+        with show_bar(len(texts), "texts") as show:
+            for start in range(0, len(texts), BLOCK):
+                found += self._words(texts[start : start + BLOCK], options, ignore)
+                show(len(found))
+        return found
 
     def explain(
         self,
@@ -207,7 +282,7 @@ class Summarizer:
     def answer(self, texts: Sequence[str], options: SummaryOptions) -> list[SummaryResult]:
         """Summarize raw texts; words are explained only if the options ask for it, which takes longer."""
         if not options.explain and options.n_best == 1:
-            lines = self(texts, options.max_words, options.min_words, options.faithful)
+            lines = self(texts, options.max_words, options.min_words, options.faithful, bar=False)
             return [SummaryResult((), (Summary(line, (), None),)) for line in lines]
         if options.n_best < 1:
             raise InputError(f"n_best {options.n_best}: expected 1 or more")
@@ -216,7 +291,7 @@ class Summarizer:
         return [
             SummaryResult(
                 tuple(self._tokenizer.tokenize(self._beginning(text))[: len(sentence)]),
-                tuple(self._explain(codec, sentence, summary, text) for summary in summaries),
+                rank(self._explain(codec, sentence, summary, text) for summary in summaries),
             )
             for text, sentence, summaries in zip(texts, sentences, found, strict=True)
         ]
@@ -306,15 +381,7 @@ class Summarizer:
         return np.asarray(kept, dtype=np.int32)
 
     def _beginning(self, text: str) -> str:
-        """Return what is read of a text: all, or the first sentences where it is too long, at least one."""
-        if len(text.split()) <= self._text.max_text_words:
-            return text
-        first, *others = split_sentences(text)
-        for sentence in others:
-            if len(self._tokenizer.words(f"{first} {sentence}")) > self._text.max_text_words:
-                break
-            first = f"{first} {sentence}"
-        return first
+        return take_beginning(text, self._text.max_text_words, self._tokenizer)
 
     def _explain(self, codec: Codec, sentence: Ids, summary: Ids, text: str) -> Summary:
         attribution = self._model.explain(sentence, summary)
@@ -335,8 +402,8 @@ class Summarizer:
                     unsupported[place],
                 )
             )
-        known = [math.log(max(word.probability, 1e-30)) for word in words if word.probability is not None]
-        mean = math.exp(sum(known) / len(known)) if known else None
+        known = [word.probability for word in words if word.probability is not None]
+        mean = geometric_mean(known if attribution.end is None else [*known, attribution.end])
         return Summary(self._write.line(forms), tuple(words), mean, attribution.nearness)
 
     def _settings(self, options: SummaryOptions) -> recipes.Decoding:
@@ -350,6 +417,21 @@ class Summarizer:
         return replace(self.decoding, max_words=most, min_words=least, faithful=faithful)
 
 
+def rank(summaries: Iterable[Summary]) -> tuple[Summary, ...]:
+    """Return the best summary, which is the first, then the others by their probability, each text once."""
+    once: dict[str, Summary] = {}
+    for summary in summaries:
+        once.setdefault(summary.text, summary)
+    best, others = [*once.values()][:1], [*once.values()][1:]
+    return (*best, *sorted(others, key=lambda summary: -(summary.probability or 0.0)))
+
+
+def geometric_mean(probabilities: Sequence[float]) -> float | None:
+    """Return the geometric mean; none of no probabilities."""
+    logs = [math.log(max(probability, 1e-30)) for probability in probabilities]
+    return math.exp(sum(logs) / len(logs)) if logs else None
+
+
 def trim(summary: Ids, codec: Codec) -> Ids:
     """Leave out what a summary cannot end in; one that has nothing else stays."""
     words = codec.decode([summary], UNKNOWN)[0]
@@ -357,10 +439,11 @@ def trim(summary: Ids, codec: Codec) -> Ids:
     return summary[: ends[-1]] if ends else summary
 
 
-def _check_texts(texts: Sequence[str]) -> list[str]:
+def _check_texts(texts: Iterable[str]) -> list[str]:
     """Clean texts that did not come from a file of lines; what is no list of texts is an error."""
     if isinstance(texts, str):
         raise TypeError("expected a list of texts, not one string: write [text]")
+    texts = list(texts)
     for place, text in enumerate(texts):
         if not isinstance(text, str):
             raise TypeError(f"text {place}: expected a string, not {type(text).__name__}")
@@ -374,9 +457,9 @@ def language_of(run: Run | Export) -> Language:
 
 def locate(path: Path, name: str | None) -> tuple[Run | Export, Choice]:
     """Find the run or export, and the summarizer of it, that a path such as run/ or run/mu1-2 means."""
-    if name is None and not _opens(path):
+    if name is None and not is_model_folder(path):
         for folder in (path.parent, path.parent.parent if path.parent.name == STEPS else path.parent):
-            if _opens(folder):
+            if is_model_folder(folder):
                 path, name = folder, path.name
                 break
     run = Export.open(path) if (path / EXPORT).exists() else Run.open(path)
@@ -392,7 +475,3 @@ def check_done(run: Run | Export, name: str) -> None:
     if name not in run.summarizers():
         done = ", ".join(run.summarizers()) or "none yet"
         raise RunError(f"{run.folder}: no summarizer {name} that is done. There are: {done}")
-
-
-def _opens(folder: Path) -> bool:
-    return (folder / RUN).exists() or (folder / EXPORT).exists()

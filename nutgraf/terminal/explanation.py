@@ -11,19 +11,16 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from nutgraf.summarizing.summarizer import Summary, SummaryOptions, SummaryResult, Word
+from nutgraf.summarizing.summarizer import Summary, SummaryResult, Word
 from nutgraf.terminal.console import out
 from nutgraf.text.tokens import detokenize
 
 _NEW, _UNSUPPORTED, _SOFT = "yellow", "bold red", "dim"
 
 
-def show_summary(found: SummaryResult, options: SummaryOptions) -> None:
-    """Print the summaries of a text, with an explanation if wanted."""
-    if options.explain:
-        out.print(explain(found), "", sep="\n", highlight=False, soft_wrap=True)
-    else:
-        out.print(list_summaries(found), highlight=False, soft_wrap=True)
+def show_explanation(found: SummaryResult) -> None:
+    """Print the summaries of a text with their explanation."""
+    out.print(explain(found), "", sep="\n", highlight=False, soft_wrap=True)
 
 
 def explain(found: SummaryResult) -> Text:
@@ -33,11 +30,6 @@ def explain(found: SummaryResult) -> Text:
     best, *others = found.summaries
     rows = [mark_new_words(best), *(_row(*row) for row in _rows(best, found.source)), *map(_other, others)]
     return Text("\n").join(rows)
-
-
-def list_summaries(found: SummaryResult) -> Text:
-    """Return the best summary and, indented, the next best ones, without explanations."""
-    return Text("\n  ").join(Text(summary.text) for summary in found.summaries)
 
 
 def mark_new_words(summary: Summary) -> Text:

@@ -22,6 +22,8 @@ from nutgraf.errors import InputError
 
 STDIN = "-"
 _MAX_LINE = 1 << 20  # bytes
+_MAX_DOCUMENT = 1 << 24
+_MAX_READ = 1 << 16  # bytes taken at once: as many as a pipe holds
 _SAMPLE = 2_000  # lines compared to find out whether two files are aligned
 _PACKED = {b"\x1f\x8b": "gzip data: give it the ending .gz", b"\xfd7zXZ": "xz data: give it the ending .xz"}
 _PACKED |= {b"PK\x03\x04": "a zip archive: unpack it first", b"BZh": "bzip2 data: unpack it first"}
@@ -34,10 +36,48 @@ def read_lines(path: str, limit: int = 0) -> Iterator[str]:
     return islice(_read_nonblank(path), limit or None)
 
 
-def read_every_line(path: str) -> Iterator[str]:
-    """Return all lines, blank ones as empty strings, for commands that print one line for each."""
+def read_blocks(path: str, most: int) -> Iterator[list[str]]:
+    """Yield all lines, blank ones as empty strings, in blocks of those that are there together, `most` at most.
+
+    A pipe that is slow gives a block for each line, at once; a fast one, or a file, full blocks.
+    """
     _check_file(path)
-    return (clean_line(line).strip() for line in _decode_lines(path))
+    number = 0
+    with _open(path) as stream, _explain_errors(path):
+        for arrived in _read_arrived(stream):
+            if number == 0:
+                arrived[0] = arrived[0].removeprefix(b"\xef\xbb\xbf")
+                _check_not_packed(path, arrived[0])
+            lines = [
+                clean_line(_decode_line(path, place, raw)).strip() for place, raw in enumerate(arrived, number + 1)
+            ]
+            number += len(lines)
+            yield from (lines[start : start + most] for start in range(0, len(lines), most))
+
+
+def read_whole(path: str) -> str:
+    """Return the text of a whole file, such as a document."""
+    _check_file(path)
+    with _open(path) as stream, _explain_errors(path):
+        raw = stream.read(_MAX_DOCUMENT + 1)
+    if len(raw) > _MAX_DOCUMENT:
+        raise InputError(f"{_name(path)}: longer than {_MAX_DOCUMENT:,} bytes; expected one document")
+    _check_not_packed(path, raw)
+    lines = raw.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    return "\n".join(_decode(path, number, line) for number, line in enumerate(lines, 1))
+
+
+def _read_arrived(stream: BinaryIO) -> Iterator[list[bytes]]:
+    """Yield the lines that have arrived since the last ones; a line that has not ended waits for its end."""
+    begun = b""
+    while chunk := stream.read1(_MAX_READ):  # type: ignore[attr-defined]  # waits for a byte, then takes what is there
+        *whole, begun = (begun + chunk).split(b"\n")
+        if len(begun) >= _MAX_LINE:
+            whole.append(begun[:_MAX_LINE])  # refused as too long
+        if whole:
+            yield whole
+    if begun:
+        yield [begun]
 
 
 def read_pairs(path: str, limit: int = 0) -> list[tuple[str, str]]:
@@ -124,15 +164,21 @@ def _decode_lines(path: str) -> Iterator[str]:
             if number == 1:
                 raw = raw.removeprefix(b"\xef\xbb\xbf")
                 _check_not_packed(path, raw)
-            yield _decode(path, number, raw)
+            yield _decode_line(path, number, raw)
+
+
+def _decode_line(path: str, number: int, raw: bytes) -> str:
+    if len(raw) >= _MAX_LINE:
+        raise InputError(
+            f"{_name(path)}, line {number}: longer than {_MAX_LINE:,} bytes; expected one sequence per line"
+        )
+    return _decode(path, number, raw)
 
 
 def _decode(path: str, number: int, raw: bytes) -> str:
     where = f"{_name(path)}, line {number}"
     if (place := raw.find(b"\0")) >= 0:
         raise InputError(f"{where}, byte {place + 1} is zero: a binary file, or UTF-16; expected UTF-8 text")
-    if len(raw) == _MAX_LINE:
-        raise InputError(f"{where}: longer than {_MAX_LINE:,} bytes; expected one sequence per line")
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:

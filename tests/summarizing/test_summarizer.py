@@ -1,4 +1,5 @@
-from collections.abc import Sequence
+import pickle
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,8 +13,9 @@ from nutgraf.models.decoding import Forbid
 from nutgraf.progress import Report, ignore
 from nutgraf.recipe import Decoding
 from nutgraf.run.folder import Run
+from nutgraf.summarizing import summarizer as summarizing
 from nutgraf.summarizing.backends import Attribution, Initial, Searched
-from nutgraf.summarizing.summarizer import Summarizer, SummaryOptions
+from nutgraf.summarizing.summarizer import Summarizer, Summary, SummaryOptions, geometric_mean, rank
 from nutgraf.text.casing import Casing
 from nutgraf.text.corpus import Corpus as Words
 from nutgraf.text.lexicon import SPECIALS, UNK, Ids, Lexicon
@@ -100,6 +102,30 @@ def test_a_seq2seq_models_explanations_agree_with_its_summaries(finished: Run, c
         summarizer.explain(texts, n_best=0)
 
 
+def test_alternatives_are_in_the_order_of_their_scores(finished: Run, corpus: Corpus) -> None:
+    texts = [text for text, _ in read_pairs(corpus.pairs)]
+    for one in Summarizer.load(finished.folder, "all-2").explain(texts, n_best=6):
+        scores = [summary.probability or 0 for summary in one.summaries]
+        assert scores[1:] == sorted(scores[1:], reverse=True)
+
+
+def test_the_best_goes_first_then_the_others_by_score_each_once() -> None:
+    best, low, high, again = (Summary(*one) for one in (("a", (), 0.4), ("b", (), 0.1), ("c", (), 0.5), ("a", (), 0.3)))
+    assert rank([best, low, high, again]) == (best, high, low)
+    assert rank([]) == ()
+
+
+def test_a_score_is_the_geometric_mean_with_the_end() -> None:
+    class Sure(Initial):
+        def explain(self, sentence: Ids, summary: Ids) -> Attribution:
+            return Attribution(np.ones((2, 1), np.float32), np.array([0.5, 0.25], np.float32), end=1.0)
+
+    summarizer = Summarizer("sure", Sure(lambda s: [np.array([3, 5], np.int32)]), LEXICON, recipes.Text(), Decoding())
+    (summary,) = summarizer.explain(["Ford"])[0].summaries
+    assert summary.probability == pytest.approx(0.5)  # the third root of 0.5 * 0.25 * 1
+    assert geometric_mean([]) is None
+
+
 def test_faithful_summaries_have_no_name_or_number_of_their_own(finished: Run, corpus: Corpus) -> None:
     texts = [text for text, _ in read_pairs(corpus.pairs)]
     summarizer = Summarizer.load(finished.folder, "all-2")
@@ -183,6 +209,70 @@ def test_blank_texts_have_empty_summaries_at_their_place() -> None:
     assert fake()([]) == []
 
 
+def test_a_text_gives_a_string_and_a_list_gives_a_list() -> None:
+    summarizer = fake([3], [6])
+    assert summarizer("a") == "Ford"
+    assert summarizer(["a"]) == summarizer(("a",)) == ["Ford"]
+    assert summarizer(text for text in "ab") == ["Ford", "Misses"]
+    assert summarizer("") == ""
+
+
+def test_it_goes_where_a_function_of_a_text_does() -> None:
+    # As pandas' Series.map does, one value at a time; as datasets' map does, with a batch of rows as columns.
+    assert list(map(fake([3]), ["a", "b"])) == ["Ford", "Ford"]
+    summarizer, rows = fake([3], [6]), {"text": ["a", "b"], "title": ["x", "y"]}
+    assert rows | {"headline": summarizer(rows["text"])} == {**rows, "headline": ["Ford", "Misses"]}
+
+
+def test_a_summarizer_can_be_sent_to_another_process(finished: Run, corpus: Corpus) -> None:
+    # datasets.map(num_proc=2) does, and hashes what it pickles.
+    texts, summarizer = [text for text, _ in read_pairs(corpus.pairs)][:3], Summarizer.load(finished.folder, "all-2")
+    assert pickle.loads(pickle.dumps(summarizer))(texts) == summarizer(texts)
+
+
+def test_a_stream_is_answered_line_by_line() -> None:
+    read: list[str] = []
+
+    def lines() -> Iterator[str]:
+        for line in "abcde":
+            read.append(line)
+            yield line
+
+    answers = fake([3], [6]).stream(lines())
+    assert read == []
+    assert next(answers) == "Ford"
+    assert read == ["a"]
+    assert [*answers] == ["Ford"] * 4
+    read.clear()
+    answers = fake([3], [6]).stream(lines(), batch=2)
+    assert (next(answers), read) == ("Ford", ["a", "b"])
+    assert [*answers] == ["Misses", "Ford", "Misses", "Ford"]
+    with pytest.raises(InputError, match="batch 0"):
+        next(fake([3]).stream(["a"], batch=0))
+    with pytest.raises(TypeError, match="one string"):
+        next(fake([3]).stream("a"))
+
+
+def test_a_long_list_shows_a_bar_on_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    summarizer, texts = Summarizer.lead(1, recipes.Text()), [f"a{number} b" for number in range(200)]
+    expected = [f"A{number}" for number in range(200)]
+    assert summarizer(texts) == expected
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(summarizing, "has_terminal", lambda: True)
+    assert summarizer(texts[:199]) == summarizer(texts, bar=False)[:199] == expected[:199]
+    assert summarizer.answer(texts, SummaryOptions())[0].summaries[0].text == "A0"
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes it for a terminal
+    assert summarizer(texts) == expected
+    assert "200/200" in capsys.readouterr().err
+
+
+def test_how_much_of_a_text_is_read() -> None:
+    assert Summarizer.lead(1, recipes.Text(max_text_words=4)).count_read("One\u00a0two. Three four. Five.") == (2, 5)
+
+
 def test_the_longest_summary_holds_exactly() -> None:
     summarizer = fake([3, 5, 6, 7, 8, 9, 10])
     assert len(summarizer.words(["x"])[0]) == 5
@@ -191,8 +281,6 @@ def test_the_longest_summary_holds_exactly() -> None:
         summarizer(["x"], max_words=0)
     with pytest.raises(InputError, match="min_words 9"):
         summarizer(["x"], min_words=9)
-    with pytest.raises(TypeError, match="list"):
-        summarizer("x")
     with pytest.raises(TypeError, match="text 1: expected a string, not NoneType"):
         summarizer(["x", None])  # type: ignore[list-item]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nutgraf.errors import InputError
-from nutgraf.text.reading import check_unaligned, read_lines, read_pairs
+from nutgraf.text.reading import check_unaligned, read_blocks, read_lines, read_pairs, read_whole
 
 
 def written(path: Path, content: str | bytes) -> str:
@@ -179,3 +179,51 @@ def test_a_named_pipe_is_read_only_once(tmp_path: Path) -> None:
     writer.start()
     assert list(read_lines(str(pipe))) == ["one", "two"]
     writer.join()
+
+
+def test_a_file_is_read_in_full_blocks_with_its_blank_lines(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.txt", b"\xef\xbb\xbfone\r\n\ntwo\nthree\n\xc2\xa0\nlast")
+    assert list(read_blocks(path, 4)) == [["one", "", "two", "three"], [""], ["last"]]  # the last may yet have an end
+    assert list(read_blocks(written(tmp_path / "a.gz", gzip.compress(b"one\ntwo\n")), 4)) == [["one", "two"]]
+    assert list(read_blocks(written(tmp_path / "empty", b""), 4)) == []
+    long = written(tmp_path / "long.txt", b"".join(b"%d %s\n" % (i, b"x" * 999) for i in range(300)))
+    assert [line.split()[0] for block in read_blocks(long, 256) for line in block] == [str(i) for i in range(300)]
+
+
+def test_lines_of_a_slow_pipe_come_one_by_one_and_those_of_a_fast_one_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, sink = os.pipe()
+    with os.fdopen(source) as stdin, os.fdopen(sink, "wb", buffering=0) as pipe:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        blocks = read_blocks("-", 256)
+        pipe.write(b"one\n")
+        assert next(blocks) == ["one"]
+        pipe.write(b"two\nthr")
+        assert next(blocks) == ["two"]
+        pipe.write(b"ee\nfour\n")
+        assert next(blocks) == ["three", "four"]
+        pipe.write(b"last")
+        pipe.close()
+        assert next(blocks) == ["last"]
+        assert next(blocks, None) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"fine\ncaf\xe9 prices\n", "line 2, byte 4"),
+        (b"fine\n" + b"x" * (1 << 20) + b"\n", "line 2: longer than"),
+        (b"x" * (1 << 21), "line 1: longer than"),
+        (lzma.compress(b"text\n"), "xz data"),
+    ],
+)
+def test_blocks_refuse_what_lines_do(tmp_path: Path, content: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=rf"bad\.txt.*{message}"):
+        list(read_blocks(written(tmp_path / "bad.txt", content), 256))
+
+
+def test_a_whole_file(tmp_path: Path) -> None:
+    assert read_whole(written(tmp_path / "a.txt", b"\xef\xbb\xbfone\n\ntwo\n")) == "one\n\ntwo\n"
+    with pytest.raises(InputError, match="line 2, byte 1 is zero"):
+        read_whole(written(tmp_path / "b.txt", b"one\n\0"))

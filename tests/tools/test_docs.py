@@ -36,7 +36,7 @@ def test_every_recipe_key_is_described_in_the_reference() -> None:
 
 def test_signatures_comments_and_docstrings_are_in_the_reference() -> None:
     page = generate()["reference.md"]
-    assert "def train(\n    texts: str,\n    summaries: str,\n" in page
+    assert "def train(\n    texts: Lines,\n    summaries: Lines,\n" in page
     assert "| `copied` | `bool` | stands in the text |" in page
     assert "| `nutgraf.RunError` | NutgrafError | A run folder that " in page
     assert "```\n>>> summarizer = Summarizer.load" in page
