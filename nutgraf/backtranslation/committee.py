@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from nutgraf import recipe
 from nutgraf.backtranslation.found import Scorer, Side, mean_log_probs
-from nutgraf.learning.search import Beam, beam
-from nutgraf.models.decoding import ConvDecoder
+from nutgraf.learning.search import beam
+from nutgraf.models.decoding import ConvDecoder, beam_settings
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.seeds import seed_of
 from nutgraf.text.corpus import Corpus
@@ -65,17 +65,8 @@ class Committee:
         return chosen
 
     def _search(self, teacher: Seq2seq, sentences: Sequence[Ids]) -> list[list[Ids]]:
-        decoding, unk = self.decoding, not teacher.settings.copy
-        settings = Beam(
-            self.teaching.beam,
-            decoding.min_words,
-            decoding.max_words,
-            decoding.no_repeat_ngram,
-            decoding.length_penalty,
-            decoding.batch,
-            unk,
-            decoding.repeat_top_words,
-        )
+        decoding = self.decoding
+        settings = beam_settings(teacher, decoding, self.teaching.beam)
         decoder = ConvDecoder(teacher, decoding.output_words, min_support=decoding.min_support)
         found = beam(decoder, sentences, settings)
         return [[hypothesis.words for hypothesis in of_one if len(hypothesis.words)] for of_one in found]

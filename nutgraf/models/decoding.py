@@ -15,8 +15,9 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from nutgraf import recipe
 from nutgraf.learning.batches import pad_batch
-from nutgraf.learning.search import NEVER
+from nutgraf.learning.search import NEVER, Beam
 from nutgraf.models.seq2seq import HALF, TINY, Affine, Attention, Encoded, Seq2seq, local
 from nutgraf.text.lexicon import EOS, PAD, SPECIALS, UNK, Ids
 
@@ -189,6 +190,20 @@ class ConvState:
             self.barred = self.barred if self.barred is None else self.barred[sentences]
         self.buffers = [buffer[rows] for buffer in self.buffers]
         self.weights, self.best = self.weights[rows], self.best[rows]
+
+
+def beam_settings(model: Seq2seq, decoding: recipe.Decoding, width: int) -> Beam:
+    """Return how a model's summaries are searched for; one that copies has a better way than UNK to write a word."""
+    return Beam(
+        width,
+        decoding.min_words,
+        decoding.max_words,
+        decoding.no_repeat_ngram,
+        decoding.length_penalty,
+        decoding.batch,
+        unk=not model.settings.copy,
+        repeat_top_words=decoding.repeat_top_words,
+    )
 
 
 @torch.no_grad()

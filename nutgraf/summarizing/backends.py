@@ -17,8 +17,8 @@ from torch import Tensor
 
 from nutgraf import recipe as recipes
 from nutgraf.learning.batches import pad_batch
-from nutgraf.learning.search import Beam, beam
-from nutgraf.models.decoding import ConvDecoder, Forbid, attend
+from nutgraf.learning.search import beam
+from nutgraf.models.decoding import ConvDecoder, Forbid, attend, beam_settings
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.progress import Report
 from nutgraf.text.lexicon import Ids
@@ -116,16 +116,7 @@ class Searched:
         width: int,
         report: Report,
     ) -> list[list[Ids]]:
-        settings = Beam(
-            width,
-            decoding.min_words,
-            decoding.max_words,
-            decoding.no_repeat_ngram,
-            decoding.length_penalty,
-            decoding.batch,
-            unk=not self.model.settings.copy,  # a model that copies has a better way to write a word it does not know
-            repeat_top_words=decoding.repeat_top_words,
-        )
+        settings = beam_settings(self.model, decoding, width)
         found = beam(decoder, sentences, settings, report)
         return [[h.words for h in hypotheses] or [np.zeros(0, np.int32)] for hypotheses in found]
 
