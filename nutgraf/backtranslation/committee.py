@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nutgraf import recipe
-from nutgraf.backtranslation.found import Scorer, Side, mean_log_probs
+from nutgraf.backtranslation.found import Side, mean_log_probs
 from nutgraf.learning.search import beam
 from nutgraf.models.decoding import ConvDecoder, beam_settings
 from nutgraf.models.seq2seq import Seq2seq
@@ -75,9 +75,8 @@ class Committee:
         """Return a log p(x | s) / |x| + b log p(s) / |s| of each proposal, for the text of its row."""
         if len(proposals) == 0:
             return np.zeros(0)
-        scorer = Scorer(self.expander, self.expander, self.shortlist, seed)
         sides = Side(proposals, np.arange(len(proposals))), Side(texts, rows)
-        channel = mean_log_probs(self.expander, *sides, scorer)
+        channel = mean_log_probs(self.expander, *sides, self.shortlist, seed)
         fluency = -BITS * self.fluency.bits(proposals) / (proposals.lengths + 1)
         return np.asarray(self.teaching.expander_weight * channel + self.teaching.fluency_weight * fluency)
 

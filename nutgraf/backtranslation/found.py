@@ -79,8 +79,9 @@ def find_again(
     def report_from(start: int) -> Report:
         return lambda progress: report(Progress(start + progress.done, 2 * len(rows), "pairs"))
 
-    forward = mean_log_probs(scorer.summarizer, of_texts, of_summaries, scorer, report_from(0))
-    backward = mean_log_probs(scorer.expander, of_summaries, of_texts, scorer, report_from(len(rows)))
+    estimate = scorer.shortlist, scorer.seed
+    forward = mean_log_probs(scorer.summarizer, of_texts, of_summaries, *estimate, report_from(0))
+    backward = mean_log_probs(scorer.expander, of_summaries, of_texts, *estimate, report_from(len(rows)))
     scores = np.zeros_like(match.scores)
     by_models = np.exp(settings.summarizer_weight * forward + settings.expander_weight * backward)
     scores[rows, columns] = match.scores[rows, columns] * by_models
@@ -118,18 +119,21 @@ class Side:
 
 @torch.no_grad()
 def mean_log_probs(
-    model: Seq2seq, given: Side, wanted: Side, scorer: Scorer, report: Report = ignore
+    model: Seq2seq, given: Side, wanted: Side, shortlist: int, seed: int, report: Report = ignore
 ) -> NDArray[np.float64]:
-    """Return the mean log-probability of a word of each wanted sentence, its end included, given the other."""
+    """Return the mean log-probability of a word of each wanted sentence, its end included, given the other.
+
+    The output layer is estimated from `shortlist` words, drawn by the seed, as in training (0: exact).
+    """
     result, lengths, device = np.zeros(len(given.places)), wanted.lengths, model.bias.device
     order = np.lexsort((given.lengths, lengths))
     model.eval()
     with torch.random.fork_rng():
-        torch.manual_seed(scorer.seed)
+        torch.manual_seed(seed)
         for start in range(0, len(order), BATCH):
             chosen = order[start : start + BATCH]
             source, target = (gather_batch(side.corpus, side.places[chosen]).to(device) for side in (given, wanted))
-            total = model.log_probs(source, target, scorer.shortlist).sum(1).cpu().numpy()
+            total = model.log_probs(source, target, shortlist).sum(1).cpu().numpy()
             result[chosen] = total / (lengths[chosen] + 1)
             report(Progress(start + len(chosen), len(order), "pairs"))
     return result

@@ -15,7 +15,7 @@ from nutgraf.backtranslation import found
 from nutgraf.backtranslation.found import Scorer, Side, choose_most, find_again, mean_log_probs
 from nutgraf.learning.batches import pad_batch
 from nutgraf.models.near import NONE, Match
-from nutgraf.progress import Progress, Report, ignore
+from nutgraf.progress import Progress
 from nutgraf.run.pairs import ARTIFICIAL, FOUND_FILE
 from nutgraf.text.corpus import Corpus
 from tests.toys import toy_model
@@ -46,7 +46,7 @@ def test_the_new_score_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     sides: list[tuple[list[int], list[int]]] = []
 
-    def known(model: torch.nn.Module, given: Side, wanted: Side, _: Scorer, report: Report = ignore) -> object:
+    def known(model: torch.nn.Module, given: Side, wanted: Side, *_: object) -> object:
         sides.append((given.places.tolist(), wanted.places.tolist()))
         return means[id(model)]
 
@@ -70,7 +70,7 @@ def test_mean_log_probs_are_those_of_each_sentence_alone(copy: bool, monkeypatch
     monkeypatch.setattr(found, "BATCH", 2)
     scorer, places = make_scorer(copy=copy), np.array([0, 3, 1, 0, 2])
     given, wanted = Side(TEXTS, places), Side(SUMMARIES, np.array([1, 0, 2, 3, 2]))
-    means = mean_log_probs(scorer.summarizer, given, wanted, scorer)
+    means = mean_log_probs(scorer.summarizer, given, wanted, scorer.shortlist, scorer.seed)
     for i, mean in enumerate(means):
         source, target = TEXTS[int(given.places[i])], SUMMARIES[int(wanted.places[i])]
         log_probs = scorer.summarizer.log_probs(pad_batch([source]), pad_batch([target])).detach()
