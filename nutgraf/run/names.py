@@ -45,7 +45,9 @@ class ModelName:
         if text == SUPERVISED:
             return cls(SUPERVISED)
         found = _PATTERN.fullmatch(text)
-        return cls(found[1], int(found[2]), int(found[4] or 0), found[3]) if found else None
+        if found is None or (found[3] and found[1] != ALL):
+            return None
+        return cls(found[1], int(found[2]), int(found[4] or 0), found[3])
 
     @classmethod
     def parse(cls, text: str) -> ModelName:

@@ -25,7 +25,8 @@ def test_names_are_read_and_written_alike(text: str, name: ModelName) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "mu1", "mu1-", "mu2-0", "mu1-2+", "mu1-x", "text", "mu1-1.pairs", "Lead-8", "all-2 "]
+    "text",
+    ["", "mu1", "mu1-", "mu2-0", "mu1-2+", "mu1-x", "text", "mu1-1.pairs", "Lead-8", "all-2 ", "mu1-2a", "all-2z"],
 )
 def test_what_is_no_name_is_none(text: str) -> None:
     assert ModelName.find(text) is None
