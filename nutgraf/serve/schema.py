@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from nutgraf.run.plain_names import present
 from nutgraf.serve.limits import LONGEST_SUMMARY, LONGEST_WORD, MOST_SUMMARIES, Limits
 from nutgraf.serve.models import Models
-from nutgraf.summarizing.summarizer import Summary, SummaryOptions, SummaryResult, Word
+from nutgraf.summarizing.records import as_record
+from nutgraf.summarizing.summarizer import SummaryOptions, SummaryResult, Word
 
 _MOST_MISTAKES = 3  # in one message
 _LONGEST_MESSAGE = 400  # characters; a message may quote a key that the client made up
@@ -57,14 +58,6 @@ class SummaryBody(BaseModel):
     probability: float | None = Field(default=None, description="Null where the model has no probabilities.")
     words: list[Word] = Field(default=[], description="`source` is an index into `source_words`, or null.")
 
-    @classmethod
-    def from_summary(cls, summary: Summary, options: SummaryOptions) -> Self:
-        """Set the fields that the options ask for."""
-        body = cls(summary=summary.text)
-        if options.explain:
-            body.probability, body.words = summary.probability, list(summary.words)
-        return body
-
 
 class TextSummaryBody(SummaryBody):
     """The summary of one text. Fields that were not asked for are left out."""
@@ -77,13 +70,7 @@ class TextSummaryBody(SummaryBody):
     @classmethod
     def from_result(cls, result: SummaryResult, options: SummaryOptions) -> Self:
         """Set the fields that the options ask for; a blank text has an empty summary."""
-        best, *others = result.summaries or (Summary("", (), None),)
-        body = cls.from_summary(best, options)
-        if options.n_best > 1:
-            body.alternatives = [SummaryBody.from_summary(other, options) for other in others]
-        if options.explain:
-            body.source_words = list(result.source)
-        return body
+        return cls.model_validate(as_record(result, options))
 
 
 class SummarizeResponse(BaseModel):

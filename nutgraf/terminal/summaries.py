@@ -14,7 +14,8 @@ from pathlib import Path
 
 from nutgraf.errors import InputError
 from nutgraf.summarizing.documents import DocumentSummary
-from nutgraf.summarizing.summarizer import Summarizer, Summary, SummaryOptions, SummaryResult
+from nutgraf.summarizing.records import as_record
+from nutgraf.summarizing.summarizer import Summarizer, SummaryOptions, SummaryResult
 from nutgraf.text.reading import STDIN, clean_line, read_blocks
 from nutgraf.text.sentences import split_sentences
 
@@ -118,7 +119,7 @@ class Printer:
         read, words = self._summarizer.count_read(part.text)
         if self._as_json:
             about = {"text": part.text, "summary": "", "model": self._summarizer.name, **part.place}
-            record = about | {"text_words": words, "read_words": read} | as_record(found, self._options)
+            record = about | {"text_words": words, "read_words": read} | as_record(found, self._options, scores=True)
             print(json.dumps(record, ensure_ascii=False))
         else:
             self._print_lines(part, found)
@@ -175,23 +176,3 @@ def print_document(name: str, found: DocumentSummary, model: str, bullets: int, 
 def say(line: str) -> None:
     """Print a line on standard error."""
     print(line, file=sys.stderr, flush=True)
-
-
-def as_record(found: SummaryResult, options: SummaryOptions) -> dict[str, object]:
-    """Return the summaries of a text as JSON has them; what was not asked for is left out."""
-    rows = [_summary_record(summary, options) for summary in found.summaries] or [{"summary": ""}]
-    record = rows[0]
-    if options.n_best > 1:
-        record["alternatives"] = rows[1:]
-    if options.explain:
-        record["source_words"] = list(found.source)
-    return record
-
-
-def _summary_record(summary: Summary, options: SummaryOptions) -> dict[str, object]:
-    record: dict[str, object] = {"summary": summary.text}
-    if options.explain or options.n_best > 1:
-        record["probability"] = summary.probability
-    if options.explain:
-        record["words"] = [asdict(word) for word in summary.words]
-    return record
