@@ -312,8 +312,8 @@ class Decoding(Section):
     length_penalty: float = default(1.0, "scores are divided by length to the power of this")
     output_words: TopWords = default(0, "most frequent words that can be generated; others can only be copied; 0: all")
     batch: Positive = default(64, "texts at once")
-    min_support: Share = default(
-        0.0, "models that copy write other words only if this near to a word of the text, by cosine; 0: any word"
+    related_words: ZeroOrMore = default(
+        0, "words that models which copy may choose from, the nearest to those of the text; 0: any word"
     )
     trim: bool = default(False, 'a summary does not end in a comma, or in a word such as "of" that wants another')
     prefer_true: bool = default(False, "of the beam, summaries with nothing unsupported or contradicted go first")

@@ -67,7 +67,7 @@ class Committee:
     def _search(self, teacher: Seq2seq, sentences: Sequence[Ids]) -> list[list[Ids]]:
         decoding = self.decoding
         settings = beam_settings(teacher, decoding, self.teaching.beam)
-        decoder = ConvDecoder(teacher, decoding.output_words, min_support=decoding.min_support)
+        decoder = ConvDecoder(teacher, decoding.output_words, related_words=decoding.related_words)
         found = beam(decoder, sentences, settings)
         return [[hypothesis.words for hypothesis in of_one if len(hypothesis.words)] for of_one in found]
 

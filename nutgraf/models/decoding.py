@@ -2,14 +2,15 @@
 
 Each block keeps its last k inputs, so a convolution is one matrix product of (rows, k C); weight norm is folded once a
 batch. The source is kept once a sentence, whatever the number of hypotheses. Only the best words of the vocabulary and
-the source's own are scored in full; the others only add to the normaliser. A test checks that the probabilities equal
-the model's `log_probs` in evaluation mode. Choosing words is left to the search.
+the source's own are scored in full; the others only add to the normaliser. Where each sentence may generate only a few
+words, only these are multiplied with. A test checks that the probabilities equal the model's `log_probs` in evaluation
+mode. Choosing words is left to the search.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -31,8 +32,8 @@ class ConvDecoder:
 
     It generates only the `output_words` most frequent words of its vocabulary (0: all): less arithmetic. `only_copied`
     (vocabulary,) marks words that it may not generate, and `forbid` says which more of a source it may not. A model
-    that copies generates, except for the most frequent words, only what is near to a word of the source: words whose
-    embeddings have a cosine of at least `min_support` (0: any). Any word of the source can still be copied.
+    that copies generates, except for the most frequent words, only the `related_words` words that are nearest to a word
+    of the source, by the cosine of their embeddings (0: any word). Any word of the source can still be copied.
     """
 
     def __init__(
@@ -41,25 +42,28 @@ class ConvDecoder:
         output_words: int = 0,
         only_copied: Tensor | None = None,
         forbid: Forbid | None = None,
-        min_support: float = 0.0,
+        related_words: int = 0,
     ):
         self.model = model.eval()
         self.output_words = min(output_words or len(model.target), len(model.target))
         bias = model.bias.detach()
         self.bias = bias if only_copied is None else bias.masked_fill(only_copied.to(bias.device), NEVER)
-        self.forbid, self.min_support = forbid, min_support if model.settings.copy else 0.0
-        self.directions = F.normalize(model.target_table.detach(), dim=1) if self.min_support else None  # (V, E)
+        self.forbid, self.related_words = forbid, related_words if model.settings.copy else 0
+        self.directions = F.normalize(model.target_table.detach(), dim=1)  # (V, E)
 
     @torch.no_grad()
     def start(self, sources: Sequence[Ids], replace_unk: bool, top_words: int) -> ConvState:
         """Read the sources, one row each."""
         device = self.model.bias.device
-        source, bias = self.model.encode(pad_batch(sources).to(device)), self.bias[: self.output_words]
+        source = self.model.encode(pad_batch(sources).to(device))
         barred = self._forbidden(sources).to(device) if self.forbid else None
-        if self.directions is not None:
-            unsupported = self._unsupported(source.words, self.directions)
-            barred = unsupported if barred is None else barred | unsupported
-        return ConvState(self.model, source, replace_unk, bias, top_words, barred)
+        output = (
+            self._related(source.words)
+            if self.related_words
+            else Output.shared(self.model, self.bias, self.output_words)
+        )
+        output = output if barred is None else output.without(barred)
+        return ConvState(self.model, source, replace_unk, output, top_words)
 
     def _forbidden(self, sources: Sequence[Ids]) -> Tensor:
         """Return (sentences, output words): True for words that would contradict the sentence."""
@@ -70,15 +74,69 @@ class ConvDecoder:
             barred[row, torch.from_numpy(found[(found >= SPECIAL) & (found < self.output_words)]).long()] = True
         return barred
 
-    def _unsupported(self, words: Tensor, directions: Tensor) -> Tensor:
-        """Return (sentences, output words): True for words that no word of the sentence is near to."""
-        known, table = local(self.model.target_local, words), directions[: self.output_words].t()
-        barred = torch.ones(len(words), self.output_words, dtype=torch.bool, device=words.device)
-        for column in known.t():  # one word of each sentence at a time: all at once would take gigabytes
-            near = directions[column] @ table >= self.min_support
-            barred &= ~(near & (column >= SPECIAL)[:, None])
-        barred[:, : SPECIAL + FREE_WORDS] = False
-        return barred
+    def _related(self, words: Tensor) -> Output:
+        """Return the special words, the most frequent ones, and those nearest to a word of each sentence."""
+        free, directions = SPECIAL + FREE_WORDS, self.directions
+        found, places = torch.unique(local(self.model.target_local, words), return_inverse=True)
+        cosines = directions[found] @ directions[free : self.output_words].t()  # (distinct words, output words)
+        cosines[found < SPECIAL] = NEVER
+        nearness = cosines[places[:, 0]]
+        for place in places.t()[1:]:
+            torch.maximum(nearness, cosines[place], out=nearness)
+        nearest, columns = nearness.topk(min(self.related_words, nearness.shape[1]), dim=1)
+        frequent = torch.arange(min(free, self.output_words), device=words.device).expand(len(words), -1)
+        related = torch.cat([frequent, columns + free], 1)
+        bias = self.bias[related]
+        bias[:, free:].masked_fill_(nearest == NEVER, NEVER)  # a sentence of unknown words
+        return Output(related, self.model.target_table[related].transpose(1, 2), bias)
+
+
+@dataclass(frozen=True)
+class Output:
+    """The words that may be generated, as columns of an output layer: the same for all sentences, or each its own.
+
+    The special words come first.
+    """
+
+    words: Tensor  # (words,) or (sentences, words) the vocabulary's ids
+    table: Tensor  # (E, words) or (sentences, E, words)
+    bias: Tensor  # (words,) or (sentences, words)
+
+    @classmethod
+    def shared(cls, model: Seq2seq, bias: Tensor, words: int) -> Output:
+        """Return the first words of the vocabulary."""
+        return cls(torch.arange(words, device=bias.device), model.target_table[:words].t(), bias[:words])
+
+    def without(self, barred: Tensor) -> Output:
+        """Return the same, with words (sentences, first words of the vocabulary) made impossible."""
+        here = barred if self.words.dim() == 1 else barred.gather(1, self.words)
+        return replace(self, bias=self.bias.masked_fill(here, NEVER))
+
+    def logits(self, x: Tensor, repeats: int) -> Tensor:
+        """Return (rows, words) for the decoder's (rows, E), of `repeats` rows a sentence."""
+        if self.table.dim() == 2:
+            bias = self.bias if self.bias.dim() == 1 else self.bias.repeat_interleave(repeats, 0)
+            return torch.addmm(bias, x, self.table)
+        return torch.baddbmm(self.bias[:, None], x.view(len(self.words), repeats, -1), self.table).flatten(0, 1)
+
+    def columns(self, known: Tensor) -> Tensor:
+        """Return the columns of (sentences, S) words of the vocabulary, UNK's where a word has none."""
+        size = self.words.shape[-1]
+        if self.words.dim() == 1:
+            return torch.where(known < size, known, UNK)
+        column = known.new_full((len(known), int(max(known.max(), self.words.max())) + 1), UNK)
+        column.scatter_(1, self.words, torch.arange(size, device=known.device).expand_as(self.words))
+        return column.gather(1, known)
+
+    def at(self, sentences: Tensor, columns: Tensor) -> Tensor:
+        """Return the vocabulary's words in columns of sentences."""
+        return self.words[columns] if self.words.dim() == 1 else self.words[sentences, columns]
+
+    def select(self, sentences: Tensor) -> Output:
+        """Return the words of these sentences."""
+        if self.words.dim() == 1:
+            return self if self.bias.dim() == 1 else replace(self, bias=self.bias[sentences])
+        return Output(self.words[sentences], self.table[sentences], self.bias[sentences])
 
 
 class ConvState:
@@ -88,19 +146,14 @@ class ConvState:
     where the model copies. A word has one column; a second one that it would have is impossible.
     """
 
-    def __init__(
-        self, model: Seq2seq, source: Encoded, replace_unk: bool, bias: Tensor, top_words: int, barred: Tensor | None
-    ):
-        self.model, self.source, self.replace_unk, self.bias = model, source, replace_unk, bias
-        self.barred = barred  # (sentences, output words) True: may not be generated; None: any may
-        decoder, output_words = model.decoder, len(bias)
+    def __init__(self, model: Seq2seq, source: Encoded, replace_unk: bool, output: Output, top_words: int):
+        self.model, self.source, self.replace_unk, self.output = model, source, replace_unk, output
+        decoder = model.decoder
         self.enter, self.leave = _fold(decoder.enter), _fold(decoder.leave)
         self.layers = [(_fold(layer), _FoldedAttention(a)) for layer, a in zip(*_blocks(model), strict=True)]
-        self.table = model.target_table[:output_words].t()
-        self.vocabulary = torch.from_numpy(model.target.ids[:output_words].astype("int64")).to(source.words.device)
-        self.top_words = min(top_words, output_words - SPECIAL)
-        self.known = local(model.target_local, source.words)  # (sentences, S) the vocabulary's ids, or UNK
-        self.known = torch.where(self.known < output_words, self.known, UNK)
+        self.vocabulary = torch.from_numpy(model.target.ids.astype("int64")).to(source.words.device)
+        self.top_words = min(top_words, output.words.shape[-1] - SPECIAL)
+        self.known = output.columns(local(model.target_local, source.words))  # (sentences, S) columns of the output
         same = source.words[:, :, None] == source.words[:, None, :]
         self.first = same.int().argmax(2)  # (sentences, S) where each word occurs first
         self.repeats = 1  # rows of each sentence
@@ -125,9 +178,7 @@ class ConvState:
             inner, self.weights = attention(inner, target, self.source)
             x = (inner + x) * HALF
         self.length += 1
-        logits = torch.addmm(self.bias, F.linear(x, *self.leave), self.table)
-        if self.barred is not None:
-            logits.masked_fill_(self._repeat(self.barred), NEVER)
+        logits = self.output.logits(F.linear(x, *self.leave), self.repeats)
         best, columns = logits[:, SPECIAL:].topk(self.top_words, dim=1)
         self.best = columns + SPECIAL
         special = logits[:, :SPECIAL].clone()
@@ -161,8 +212,9 @@ class ConvState:
         rows, columns = rows.expand_as(columns).to(self.best.device), columns.to(self.best.device)
         first = SPECIAL + self.top_words
         ranks = (columns - SPECIAL).clamp(0, self.top_words - 1)
-        best = torch.where(columns < SPECIAL, columns, self.best[rows, ranks])
-        own = self.source.words[rows // self.repeats, (columns - first).clamp_min(0)]
+        sentences = rows // self.repeats
+        best = self.output.at(sentences, torch.where(columns < SPECIAL, columns, self.best[rows, ranks]))
+        own = self.source.words[sentences, (columns - first).clamp_min(0)]
         found = torch.where(columns < first, self.vocabulary[best], own)
         if self.replace_unk:
             words = self._repeat(self.source.words)
@@ -187,7 +239,7 @@ class ConvState:
             kept = {name: getattr(s, name)[sentences] for name in ("words", "keys", "values", "pad", "scale")}
             self.source = replace(s, **kept)
             self.known, self.first = self.known[sentences], self.first[sentences]
-            self.barred = self.barred if self.barred is None else self.barred[sentences]
+            self.output = self.output.select(sentences)
         self.buffers = [buffer[rows] for buffer in self.buffers]
         self.weights, self.best = self.weights[rows], self.best[rows]
 

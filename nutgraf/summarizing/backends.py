@@ -98,7 +98,7 @@ class Searched:
     ) -> list[list[Ids]]:
         """Search; for more alternatives than the beam is wide, once more with a wider one. The best stays the best."""
         only_copied, forbidden = (self._facts, forbid) if decoding.faithful else (None, None)
-        decoder = ConvDecoder(self.model, self._output_words, only_copied, forbidden, decoding.min_support)
+        decoder = ConvDecoder(self.model, self._output_words, only_copied, forbidden, decoding.related_words)
         found = self._search(decoder, sentences, decoding, decoding.beam, report)
         if n_best > decoding.beam:
             wider = self._search(decoder, sentences, decoding, n_best, report)

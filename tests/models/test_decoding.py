@@ -12,7 +12,7 @@ from nutgraf.models import decoding as decoding_module
 from nutgraf.models.decoding import SPECIAL, ConvDecoder, ConvState
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.text.corpus import Corpus
-from nutgraf.text.lexicon import EOS, PAD, Ids
+from nutgraf.text.lexicon import EOS, PAD, UNK, Ids
 from tests.toys import toy_model
 
 SOURCES: list[Ids] = [np.array(s, dtype=np.int32) for s in ([3, 15, 5, 15, 6], [7, 17], [4])]
@@ -111,29 +111,42 @@ def test_what_is_forbidden_of_a_source_is_not_generated_for_it() -> None:
             assert sum(by_word(bound, after, row).values()) == pytest.approx(1.0, abs=1e-5)
 
 
-def test_a_word_is_generated_only_if_a_word_of_the_source_is_near(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("forbidden", [[], [7]])
+def test_only_the_words_nearest_to_the_source_are_generated(
+    monkeypatch: pytest.MonkeyPatch, forbidden: list[int]
+) -> None:
     monkeypatch.setattr(decoding_module, "FREE_WORDS", 1)  # word 3
-    model, start, least = toy_model(copy=True).eval(), torch.full((3,), EOS), 0.2
+    model, related = toy_model(copy=True).eval(), 3
     vectors = model.target_table.detach()
-    bound = ConvDecoder(model, min_support=least).start(SOURCES, replace_unk=False, top_words=99)
+    forbid = (lambda _: np.array(forbidden, dtype=np.int32)) if forbidden else None
+    bound = ConvDecoder(model, forbid=forbid, related_words=related).start(SOURCES, replace_unk=False, top_words=99)
     free = ConvDecoder(model).start(SOURCES, replace_unk=False, top_words=99)
-    before, after = free.step(start), bound.step(start)
     removed = 0
-    for row, source in enumerate(SOURCES):
-        own = [int(word) for word in source if SPECIAL <= word < len(model.target)]
+    for rows in (torch.arange(3), torch.tensor([2, 2, 0, 0])):  # also once sentences have several rows
+        free.select(rows)
+        bound.select(rows)
+        start = torch.full((len(rows),), EOS)
+        before, after = free.step(start), bound.step(start)
+        for row, sentence in enumerate(rows.tolist()):
+            own = [int(word) for word in SOURCES[sentence] if SPECIAL <= word < len(model.target)]
 
-        def near(word: int, own: list[int] = own) -> bool:
-            others = (vectors[other] for other in own)
-            return any(float(torch.cosine_similarity(vectors[word], other, 0)) >= least for other in others)
+            def nearness(word: int, own: list[int] = own) -> float:
+                return max(float(torch.cosine_similarity(vectors[word], vectors[other], 0)) for other in own)
 
-        possible, left = (set(by_word(*pair, row)) - {PAD} for pair in ((free, before), (bound, after)))
-        expected = {word for word in possible if word <= 3 or word in source or near(word)}
-        assert left == expected
-        assert sum(by_word(bound, after, row).values()) == pytest.approx(1.0, abs=1e-5)
-        removed += len(possible - left)
+            others = range(SPECIAL + 1, len(model.target))
+            nearest = sorted(others, key=nearness, reverse=True)[:related] if own else []
+            possible, left = (set(by_word(*pair, row)) - {PAD} for pair in ((free, before), (bound, after)))
+            allowed = {*range(SPECIAL + 1), *nearest} - set(forbidden)
+            assert left == {word for word in possible if word in allowed or word in SOURCES[sentence]}
+            assert sum(by_word(bound, after, row).values()) == pytest.approx(1.0, abs=1e-5)
+            removed += len(possible - left)
+            new, old = by_word(bound, after, row), by_word(free, before, row)
+            ratios = [new[word] / old[word] for word in left - {EOS, UNK, *SOURCES[sentence].tolist()}]
+            assert ratios == pytest.approx(ratios[:1] * len(ratios), rel=1e-4)  # they share what the removed ones had
     assert removed
     paper = toy_model(copy=False).eval()  # its two sides have vectors of their own: nothing can be compared
-    assert ConvDecoder(paper, min_support=least).start(SOURCES, replace_unk=False, top_words=99).barred is None
+    everything = ConvDecoder(paper, related_words=related).start(SOURCES, replace_unk=False, top_words=99)
+    assert everything.output.words.tolist() == list(range(len(paper.target)))
 
 
 def _state(model: Seq2seq, sources: list[Ids]) -> torch.Tensor:
