@@ -294,7 +294,7 @@ class Generation(Section):
 class Teaching(Section):
     """How all-N's teachers choose a summary for each text, with `plan.teachers` (not in the paper)."""
 
-    beam: Positive = default(5, "summaries that each teacher proposes")
+    beam: Positive = default(5, "summaries that a teacher, and near-N, propose")
     kept: Positive = default(6, "of those, the most alike, which are weighed")
     expander_weight: NotNegative = default(0.8, "weight of the expander's mean log-probability of the text's words")
     fluency_weight: NotNegative = default(0.2, "weight of the trigrams' mean log-probability of the summary's words")
@@ -338,7 +338,7 @@ class Plan(Section):
         True, "with near: all-N learns from pairs found again by models, not from the first ones"
     )
     teachers: Annotated[int, Field(ge=0, le=9)] = default(
-        0, "all-N learns what this many summarizers agree on, trained on its pairs (see [teaching]); 0: from the pairs"
+        0, "all-N learns from this many summarizers, one taught by the other (see [teaching]); 0: from the pairs"
     )
     warm_start: bool = default(False, "the chains share their first expander, and later models start from earlier ones")
 

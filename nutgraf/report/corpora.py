@@ -59,7 +59,8 @@ def _describe(steps: Sequence[Step]) -> str:
     found = [step for step in steps if step.model and step.model.finds]
     if len(found) == len(steps):
         return "real summaries, found by near"
-    agreed = [f", which {name_maker(step)} agreed on" for step in steps if step.model and step.model.teacher]
+    makers = [name_maker(step) for step in steps if step.model and step.model.teacher]
+    agreed = [", agreed on by ", ", then by ".join(makers)] if makers else []
     kind = "artificial texts" if steps[0].expands else "artificial summaries"
     return "".join([kind, *agreed, "; near’s are real ones, found" if found else ""])
 

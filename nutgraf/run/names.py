@@ -3,12 +3,12 @@
 mu1-0            an initializer: chain and iteration
 mu1-1, mu1-2     its expander and its summarizer; odd iterations expand, even ones summarize
 near-0           the nearest real summary; near-1, near-2 learn from the pairs found by it
-all-2            trained on the pairs of all chains, or taught by all-2a, all-2b ..., which are
+all-2            trained on the pairs of all chains, or taught by all-2a, all-2b ..., the first of which is
 mixed-2          the paper's All, where `near` is a chain too: trained on the pairs of all others
 all-2+10000      all-2, fine-tuned on 10,000 aligned pairs
 seq2seq          trained on aligned pairs alone, for comparison
 mu1-1.pairs      the step that applies mu1-1 to a corpus; near-0.pairs, near-2.pairs ... find pairs of two real
-                 sentences; all-2a.pairs are what all-2a, all-2b ... agree on
+                 sentences; all-2a.pairs are what all-2a and near-2 agree on
 Lead-8           the baseline: the first 8 words of a text
 """
 

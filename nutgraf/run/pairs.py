@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nutgraf.recipe import INITIALIZERS
-from nutgraf.run.names import ModelName
+from nutgraf.run.names import TEACHERS, ModelName
 from nutgraf.text.corpus import Corpus
 
 ARTIFICIAL = "artificial"  # the name of the corpus in the folder of a step
@@ -13,14 +13,14 @@ FOUND_FILE = "found.safetensors"  # of found pairs: the place of each text's sum
 COMMON = 20  # sentences that all chains are given
 
 
-def share(real: Corpus, limit: int, chain: str) -> Corpus:
-    """Return the part of D_B that a chain works on: `limit` sentences (0: all), others for each chain.
+def share(real: Corpus, limit: int, maker: ModelName) -> Corpus:
+    """Return the part of D_B that a chain, or a teacher, works on: `limit` sentences (0: all), others for each.
 
     So several chains together see as many times more. The first few are everyone's, to be compared side by side.
     """
     if not 0 < limit < len(real):
         return real
-    number = INITIALIZERS.index(chain) if chain in INITIALIZERS else 0  # all-N's teachers have no share of their own
+    number = TEACHERS.index(maker.teacher) if maker.teacher else (*INITIALIZERS, maker.chain).index(maker.chain)
     own = np.arange(limit - min(limit, COMMON)) + number * limit
     return real.take(np.concatenate([np.arange(min(limit, COMMON)), COMMON + own % (len(real) - COMMON)]))
 
@@ -29,4 +29,4 @@ def real_side(texts: Corpus, summaries: Corpus, limit: int, maker: ModelName) ->
     """Return what a model's pairs are made from, sentence by sentence: its chain's share, or, to find pairs, all."""
     if maker.finds:
         return texts
-    return share(summaries if maker.expands else texts, limit, maker.chain)
+    return share(summaries if maker.expands else texts, limit, maker)

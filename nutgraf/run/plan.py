@@ -10,8 +10,9 @@ near-1 and near-2; near-3, near-4 and all-2 learn from them, and so on. (Without
 near-0.pairs.) `plan.all_chains` says whose artificial pairs all-2 takes. Where near is one of several chains, mixed-2,
 mixed-4 ... are the paper's All, without it: of two other chains or more.
 
-With `plan.teachers` (not in the paper) all-2a, all-2b ... are trained on the pairs in all-2's place, and all-2 learns
-from what they, and near-2 (without near, the first chain's x-2), agree on for real texts: all-2a.pairs.
+With `plan.teachers` (not in the paper) all-2a is trained on the pairs in all-2's place. all-2a.pairs are what it and
+near-2 (without near, the first chain's x-2) agree on for real texts; all-2b learns from these, and so on. all-2 learns
+from the pairs of all its teachers, each of which was better than the one before.
 
 With `plan.warm_start` (not in the paper) fewer models start from random weights: one expander, all-1, is trained on the
 artificial pairs of all initializers, and each x-1 starts from it; x-3 starts from x-1, x-4 from x-2, all-2 from the
@@ -23,7 +24,7 @@ This module names steps and what each needs; it runs nothing and reads nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from nutgraf import recipe
@@ -128,20 +129,16 @@ def _together(settings: recipe.Plan, iteration: int) -> list[Step]:
 
 
 def _all(iteration: int, makers: Sequence[ModelName], teachers: int, start: ModelName | None = None) -> list[Step]:
-    """Return all-N, trained on the makers' pairs; with teachers, these are, and all-N learns what they agree on."""
-    name = ModelName(ALL, iteration)
-    if teachers == 0:
-        return [_trained(name, makers, start)]
-    found = [maker for maker in makers if maker.finds]
-    taught_by = [replace(name, teacher=letter) for letter in TEACHERS[:teachers]]
+    """Return all-N, trained on the makers' pairs; with teachers, the first of them is, and the others learn from it."""
+    found, steps = [maker for maker in makers if maker.finds], []
     expander = min((maker for maker in makers if maker.expands), key=lambda maker: PREFERRED.index(maker.chain))
     other = ModelName(NEAR if found else expander.chain, iteration)
-    agreed = Step(taught_by[0].pairs, Kind.PAIRS, (TEXT, *map(str, [*taught_by, other, expander])), taught_by[0])
-    return [
-        *(_trained(teacher, makers, start) for teacher in taught_by),
-        agreed,
-        _trained(name, [taught_by[0], *found]),
-    ]
+    for letter in TEACHERS[:teachers]:
+        teacher = ModelName(ALL, iteration, teacher=letter)
+        agreed = Step(teacher.pairs, Kind.PAIRS, (TEXT, *map(str, [teacher, other, expander])), teacher)
+        steps += [_trained(teacher, makers, start), agreed]
+        makers, start = [*(maker for maker in makers if maker.teacher), teacher, *found], None
+    return [*steps, _trained(ModelName(ALL, iteration), makers, start)]
 
 
 def _initializer(chain: str) -> list[Step]:

@@ -8,6 +8,7 @@ import pytest
 from nutgraf.backtranslation.pairs import coverage, generate, union
 from nutgraf.models.generation import clean_expansion
 from nutgraf.progress import ignore
+from nutgraf.run.names import ModelName
 from nutgraf.run.pairs import share
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import UNK, Ids
@@ -49,11 +50,13 @@ def test_chunks_that_are_there_are_not_made_again(tmp_path: Path) -> None:
 
 def test_each_chain_has_its_own_share_but_for_the_first_few() -> None:
     real = Corpus.of([[i] for i in range(100)])
-    shares = [[int(words[0]) for words in share(real, 30, chain)] for chain in ("pr-thr", "dbae", "mu1")]
-    assert [part[:20] for part in shares] == [list(range(20))] * 3
-    assert [part[20:] for part in shares] == [list(range(20, 30)), list(range(50, 60)), [*range(80, 90)]]
-    assert [len(share(real, limit, "mu1")) for limit in (0, 5, 99, 100, 200)] == [100, 5, 99, 100, 100]
-    assert len({int(words[0]) for words in share(real, 99, "mu1")}) == 99
+    makers = [*map(ModelName, ("pr-thr", "dbae", "mu1")), *(ModelName("all", 2, teacher=letter) for letter in "ab")]
+    shares = [[int(words[0]) for words in share(real, 30, maker)] for maker in makers]
+    assert [part[:20] for part in shares] == [list(range(20))] * 5
+    assert [part[20] for part in shares] == [20, 50, 80, 20, 50]
+    assert [part[20:] for part in shares] == [list(range(part[20], part[20] + 10)) for part in shares]
+    assert [len(share(real, limit, ModelName("mu1"))) for limit in (0, 5, 99, 100, 200)] == [100, 5, 99, 100, 100]
+    assert len({int(words[0]) for words in share(real, 99, ModelName("mu1"))}) == 99
 
 
 def test_sentences_that_came_out_empty_keep_their_place_and_are_not_learned(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from nutgraf.models import storage
 from nutgraf.models.near import NONE, Near, Places, choose
 from nutgraf.run.events import Event, State
 from nutgraf.run.folder import Run
-from nutgraf.run.names import FOUND
+from nutgraf.run.names import FOUND, ModelName
 from nutgraf.run.pairs import ARTIFICIAL, FOUND_FILE, real_side, share
 from nutgraf.run.plan import Kind
 from nutgraf.text.corpus import Corpus
@@ -49,7 +49,7 @@ def artificial(run: Run, name: str) -> list[list[int]]:
 def test_eq_3_an_expander_learns_real_texts_from_artificial_summaries(finished: Run) -> None:
     sources, targets = training_set(finished, "mu1-1")
     made = artificial(finished, "mu1-0.pairs")
-    real = lists(share(Steps(finished, CPU).prepared.texts, LIMIT, "mu1"))
+    real = lists(share(Steps(finished, CPU).prepared.texts, LIMIT, ModelName("mu1")))
     assert len(made) == LIMIT
     assert list(zip(sources, targets, strict=True)) == [
         pair for pair in zip(made, real, strict=True) if pair[0] and pair[1]
@@ -59,7 +59,7 @@ def test_eq_3_an_expander_learns_real_texts_from_artificial_summaries(finished: 
 def test_eq_4_a_summarizer_learns_real_summaries_from_the_expanders_texts(finished: Run) -> None:
     sources, targets = training_set(finished, "dbae-2")
     assert sources == artificial(finished, "dbae-1.pairs")
-    assert targets == lists(share(Steps(finished, CPU).prepared.summaries, LIMIT, "dbae"))
+    assert targets == lists(share(Steps(finished, CPU).prepared.summaries, LIMIT, ModelName("dbae")))
 
 
 def test_section_3_2_all_learns_from_the_three_chains_together(finished: Run) -> None:
@@ -67,7 +67,7 @@ def test_section_3_2_all_learns_from_the_three_chains_together(finished: Run) ->
     chains = [artificial(finished, f"{chain}-1.pairs") for chain in ("pr-thr", "dbae", "mu1")]
     assert sources == [sentence for chain in chains for sentence in chain]
     summaries = Steps(finished, CPU).prepared.summaries
-    shares = [lists(share(summaries, LIMIT, chain)) for chain in ("pr-thr", "dbae", "mu1")]
+    shares = [lists(share(summaries, LIMIT, ModelName(chain))) for chain in ("pr-thr", "dbae", "mu1")]
     assert targets == [sentence for part in shares for sentence in part]
     assert shares[0] != shares[1]
 
@@ -101,7 +101,7 @@ def test_eq_2_pairs_of_an_initializer_are_what_it_gives_for_each_text(finished: 
     texts = Steps(finished, CPU).prepared.texts
     for chain in ("pr-thr", "mu1"):
         model = load_initializer(chain, finished.step_folder(f"{chain}-0"))
-        assert lists(model(share(texts, LIMIT, chain)[:])) == artificial(finished, f"{chain}-0.pairs")
+        assert lists(model(share(texts, LIMIT, ModelName(chain))[:])) == artificial(finished, f"{chain}-0.pairs")
 
 
 def test_vectors_are_those_of_the_vocabularys_words(finished: Run) -> None:
@@ -191,7 +191,7 @@ def test_summarizers_learn_from_artificial_texts_and_from_found_ones_several_tim
         sources, targets = training_set(run, name)
         texts = [text for chain in chains for text in artificial(run, f"{chain}-1.pairs")]
         summaries = Steps(run, CPU).prepared.summaries
-        real = [summary for chain in chains for summary in lists(share(summaries, LIMIT, chain))]
+        real = [summary for chain in chains for summary in lists(share(summaries, LIMIT, ModelName(chain)))]
         assert list(zip(sources, targets, strict=True)) == [*zip(texts, real, strict=True), *3 * found]
 
 
@@ -219,11 +219,13 @@ def test_all_learns_what_its_teachers_agree_on_and_found_pairs_once(
     shutil.rmtree(tmp_path / "run" / "steps" / "all-2")
     taught = train_tiny(corpus, tmp_path / "run", WITH_NEAR, "plan.teachers=2", "plan.find_again=false")
     sources, targets = training_set(taught, "all-2")
-    texts, found = lists(share(Steps(taught, CPU).prepared.texts, LIMIT, "all")), found_pairs(taught)
-    agreed = artificial(taught, "all-2a.pairs")
-    assert len(agreed) == LIMIT
-    pairs = [pair for pair in zip(texts, agreed, strict=True) if pair[1]]
-    assert list(zip(sources, targets, strict=True)) == [*pairs, *found]
+    pairs, texts = [], Steps(taught, CPU).prepared.texts
+    for teacher in ("a", "b"):
+        own = lists(share(texts, LIMIT, ModelName("all", 2, teacher=teacher)))
+        agreed = artificial(taught, f"all-2{teacher}.pairs")
+        pairs += [pair for pair in zip(own, agreed, strict=True) if pair[1]]
+    assert len(pairs) > LIMIT
+    assert list(zip(sources, targets, strict=True)) == [*pairs, *found_pairs(taught)]
     assert artificial(taught, "all-2a.pairs") != artificial(taught, "mu1-0.pairs")
     weights = [storage.load(taught.step_folder(name), CPU.device).bias for name in ("all-2a", "all-2b")]
     assert not weights[0].equal(weights[1])

@@ -223,13 +223,15 @@ def test_all_learns_what_its_teachers_agree_on() -> None:
     plan = Plan(NEAR, 4, all_chains=("mu1",), find_again=False, teachers=2, warm_start=True)
     steps = {step.name: step for step in make_plan(plan)}
     for iteration in (2, 4):
-        teachers = [steps[f"all-{iteration}{letter}"] for letter in "ab"]
-        assert all(step.pairs == (f"mu1-{iteration - 1}.pairs", "near-0.pairs") and not step.start for step in teachers)
-        agreed = steps[f"all-{iteration}a.pairs"]
-        members = (f"all-{iteration}a", f"all-{iteration}b", f"near-{iteration}", f"mu1-{iteration - 1}")
-        assert (agreed.kind, agreed.needs) == (Kind.PAIRS, ("text", *members))
-        assert steps[f"all-{iteration}"].pairs == (f"all-{iteration}a.pairs", "near-0.pairs")
-        assert not steps[f"all-{iteration}"].start
+        first, second, last = (f"all-{iteration}{letter}" for letter in ("a", "b", ""))
+        assert steps[first].pairs == (f"mu1-{iteration - 1}.pairs", "near-0.pairs")
+        assert steps[second].pairs == (f"{first}.pairs", "near-0.pairs")
+        assert steps[last].pairs == (f"{first}.pairs", f"{second}.pairs", "near-0.pairs")
+        assert not any(steps[name].start for name in (first, second, last))
+        for teacher in (first, second):
+            agreed = steps[f"{teacher}.pairs"]
+            assert agreed.needs == ("text", teacher, f"near-{iteration}", f"mu1-{iteration - 1}")
+            assert agreed.kind is Kind.PAIRS
     assert "all-4c" not in steps
     untaught = {step.name: step for step in make_plan(replace(plan, teachers=0))}
     assert {name: step for name, step in steps.items() if "all-" not in name} == {
