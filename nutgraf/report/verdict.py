@@ -129,5 +129,5 @@ def _advise_training(facts: Facts, row: Row | None, lead: Row | None) -> list[st
     elif NEAR not in recipe.plan.initializers:
         advice.append("train a run with the chain near, which finds real pairs in corpora of this size")
     if recipe.plan.teachers == 0 and recipe.plan.iterations:
-        advice.append("train a run with `--set plan.teachers=2`: what two models agree on is more often right")
+        advice.append("train a run with `--set plan.teachers=1`: what two models agree on is more often right")
     return advice

@@ -82,7 +82,7 @@ def test_what_to_try_next(copied: Run) -> None:
     advice = judge(evaluated(copied, row("all-2", 30.0))).advice
     assert advice == (
         "train on more than these 150 texts and 150 summaries: 100,000 of each are good;"
-        " train a run with `--set plan.teachers=2`: what two models agree on is more often right"
+        " train a run with `--set plan.teachers=1`: what two models agree on is more often right"
     )
     assert judge(evaluated(copied, row("all-2", 30.0, pairs=20))).advice.startswith("evaluate on more pairs: 20 leave")
     large = replace(copied.inputs.texts, lines=100_000)
