@@ -156,21 +156,16 @@ def test_ctrl_c_has_its_own_exit_code(monkeypatch: pytest.MonkeyPatch, capsys: C
     def stop(extra: str, command: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "_need", stop)
+    monkeypatch.setattr("nutgraf.cli.evaluating.need", stop)
     assert run("report", "run") == 130
     assert capsys.readouterr().err == ""
 
 
 def test_a_reader_that_has_seen_enough_ends_the_command_quietly() -> None:
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "import nutgraf.cli as c; c._need = lambda *_: print('x' * 10**6); c.main(['report', '.'])",
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+    code = (
+        "from nutgraf.cli import evaluating as e, main; e.need = lambda *_: print('x' * 10**6); main(['report', '.'])"
     )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout
     assert process.stderr
     process.stdout.close()
