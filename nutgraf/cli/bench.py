@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from nutgraf.cli.options import AsJson, Threads
-from nutgraf.cli.output import need, print_json, say
+from nutgraf.cli.output import print_json, say
+from nutgraf.extras import need_extra
 
 
 def bench(
@@ -23,8 +24,8 @@ def bench(
 
     Example: `nutgraf bench --out bench.json`
     """
-    need("train", "bench")
-    need("serve", "bench")
+    need_extra("train", "nutgraf bench")
+    need_extra("serve", "nutgraf bench")
     from nutgraf.bench.results import bench as measure
     from nutgraf.bench.results import tables
     from nutgraf.terminal.console import out

@@ -9,8 +9,9 @@ import typer
 
 from nutgraf.cli.evaluating import evaluate
 from nutgraf.cli.options import Threads
-from nutgraf.cli.output import need, say
+from nutgraf.cli.output import say
 from nutgraf.cli.training import train
+from nutgraf.extras import need_extra
 
 if TYPE_CHECKING:
     from nutgraf.evaluation.samples import Sample
@@ -25,7 +26,7 @@ def demo(
 
     Example: `nutgraf demo`
     """
-    need("train", "demo")
+    need_extra("train", "nutgraf demo")
     from nutgraf.demo.corpus import prepare_demo
     from nutgraf.terminal.tables import show_samples
 

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nutgraf.cli.options import AsJson, Device, RunFolder, Threads
-from nutgraf.cli.output import need, print_json, use_hardware, warn
+from nutgraf.cli.output import print_json, warn
 from nutgraf.errors import InputError
+from nutgraf.extras import need_extra
+from nutgraf.hardware import Hardware
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +40,7 @@ def evaluate(
 
     Example: `nutgraf evaluate run/ --pairs test.tsv --models mu1-2 --models all-2`
     """
-    need("train", "evaluate")
+    need_extra("train", "nutgraf evaluate")
     from nutgraf.evaluation.evaluate import compare_systems, evaluate_run
     from nutgraf.evaluation.tables import ComparisonTable, tables
     from nutgraf.report import try_report
@@ -46,7 +48,7 @@ def evaluate(
     from nutgraf.run.inputs import as_files
     from nutgraf.terminal.progress import watch_evaluation
 
-    hardware, run = use_hardware(device, threads), Run.open(folder)
+    hardware, run = Hardware.of(device, threads).use(), Run.open(folder)
     if compare and models:
         raise InputError("--compare and --models: expected one of them; --compare names both of its summarizers")
     with as_files(pairs) as files, watch_evaluation() as watch:
@@ -96,7 +98,7 @@ def samples(
     from nutgraf.terminal.tables import show_samples
     from nutgraf.text.reading import read_lines
 
-    hardware = use_hardware(device, threads)
+    hardware = Hardware.of(device, threads).use()
     own = [list(read_lines(path, count)) if path else [] for path in (texts, summaries)]
     taken = take_samples(Run.open(folder), hardware, own[0], own[1], models or (), count)
     if as_json:
@@ -114,7 +116,7 @@ def report(
 
     Example: `nutgraf report run/ --out report.html`
     """
-    need("train", "report")
+    need_extra("train", "nutgraf report")
     from nutgraf.report import write_report
     from nutgraf.run.folder import Run
 

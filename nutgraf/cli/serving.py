@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from nutgraf.cli.options import Device, Model, RunFolder, Threads
-from nutgraf.cli.output import need, say, use_hardware
+from nutgraf.cli.output import say
+from nutgraf.extras import need_extra
+from nutgraf.hardware import Hardware
 
 
 def serve(
@@ -32,14 +34,14 @@ def serve(
 
     Example: `nutgraf serve --model run/ --port 8000`
     """
-    need("serve", "serve")
+    need_extra("serve", "nutgraf serve")
     from nutgraf.serve import server
     from nutgraf.serve.limits import Limits
     from nutgraf.serve.models import Models
     from nutgraf.summarizing.ready import find_model
 
     limits = Limits(max_body, max_texts, max_text_words, max_queue, timeout, batch, wait_ms / 1000)
-    hardware = use_hardware(device, threads)
+    hardware = Hardware.of(device, threads).use()
     with server.listen(host, port) as listening:
         server.serve(Models.load(find_model(model), models or (), hardware.device), limits, listening, say)
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nutgraf.cli.options import AsJson, Device, Model, Threads
-from nutgraf.cli.output import print_json, say, use_hardware
+from nutgraf.cli.output import print_json, say
 from nutgraf.errors import InputError
+from nutgraf.hardware import Hardware
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +78,7 @@ def summarize(
     _check_document(document, bullets, per_sentence, options)
     typed = not texts and sys.stdin is not None and sys.stdin.isatty()
     whole = [not document and is_text(text) for text in texts or ()]  # before the model is loaded, which takes a second
-    use_hardware(device, threads)
+    Hardware.of(device, threads).use()
     summarizer = Summarizer.load(model, device=device)
     if sys.stderr.isatty() and (typed or model):
         say(f"Model {summarizer.name}: {summarizer.reason}")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nutgraf.cli.options import AsJson, Device, RecipeName, RunFolder, Settings, Threads
-from nutgraf.cli.output import need, print_json, say
+from nutgraf.cli.output import print_json, say
+from nutgraf.extras import need_extra
 
 if TYPE_CHECKING:
     from nutgraf.backtranslation.train import Request
@@ -49,7 +50,7 @@ def train(
 
     `--set plan.iterations=4` continues a finished run to x-4; `--only mu1-2` trains one model and what it needs.
     """
-    need("train", "train")
+    need_extra("train", "nutgraf train")
     from nutgraf.backtranslation.train import Request, resolve
 
     request = Request(
