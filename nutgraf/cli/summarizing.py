@@ -17,7 +17,8 @@ from nutgraf.hardware import Hardware
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nutgraf.summarizing.summarizer import Summarizer, SummaryOptions
+    from nutgraf.summarizing.results import SummaryOptions
+    from nutgraf.summarizing.summarizer import Summarizer
 
 
 def summarize(
@@ -71,7 +72,8 @@ def summarize(
 
     Example: `nutgraf summarize --model run/ --max-words 10 < articles.txt`
     """
-    from nutgraf.summarizing.summarizer import Summarizer, SummaryOptions
+    from nutgraf.summarizing.results import SummaryOptions
+    from nutgraf.summarizing.summarizer import Summarizer
     from nutgraf.terminal.summaries import Printer, ask, is_text, read_arguments
 
     options = SummaryOptions(max_words, min_words, faithful, n_best, explain)

@@ -15,7 +15,9 @@ from nutgraf.recipe import Decoding
 from nutgraf.run.folder import Run
 from nutgraf.summarizing import summarizer as summarizing
 from nutgraf.summarizing.backends import Attribution, Initial, Searched
-from nutgraf.summarizing.summarizer import Summarizer, Summary, SummaryOptions, geometric_mean, rank
+from nutgraf.summarizing.explaining import geometric_mean, rank
+from nutgraf.summarizing.results import Summary, SummaryOptions
+from nutgraf.summarizing.summarizer import Summarizer
 from nutgraf.text.casing import Casing
 from nutgraf.text.corpus import Corpus as Words
 from nutgraf.text.lexicon import SPECIALS, UNK, Ids, Lexicon
