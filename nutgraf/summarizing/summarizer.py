@@ -260,6 +260,8 @@ def _check_texts(texts: Iterable[str]) -> list[str]:
     """Clean texts that did not come from a file of lines; what is no list of texts is an error."""
     if isinstance(texts, str):
         raise TypeError("expected a list of texts, not one string: write [text]")
+    if not isinstance(texts, Iterable):  # a gap in a column of pandas is None or a float
+        raise TypeError(f"expected a text or a list of texts, not {type(texts).__name__}")
     texts = list(texts)
     for place, text in enumerate(texts):
         if not isinstance(text, str):

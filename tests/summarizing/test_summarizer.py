@@ -285,6 +285,8 @@ def test_the_longest_summary_holds_exactly() -> None:
         summarizer(["x"], min_words=9)
     with pytest.raises(TypeError, match="text 1: expected a string, not NoneType"):
         summarizer(["x", None])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="expected a text or a list of texts, not float"):
+        summarizer(float("nan"))  # type: ignore[call-overload]
 
 
 def test_texts_are_cleaned_as_lines_of_a_file_are(finished: Run, corpus: Corpus) -> None:
