@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test browser lowest bench docs fingerprints format clean
+.PHONY: help demo test model browser lowest bench docs fingerprints format clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,6 +15,21 @@ test: .venv/ready browser ## Run the linter, the type checker and all tests.
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
+
+# The model that comes with the package. Training resumes where it was stopped; the old model stays until the new one is
+# whole. A trial: make model OPEN=small MODEL_RUN=/tmp/news MODEL=/tmp/model MODEL_OPTIONS="--recipe quick"
+OPEN ?= ../shared/data/open
+MODEL_RUN ?= run-news
+MODEL ?= nutgraf/ready/news
+MODEL_OPTIONS ?=
+model: .venv/ready ## Train the ready model `news` on the corpus in OPEN and export it; the same command resumes.
+	$(BIN)/python -m nutgraf.cli train --texts $(OPEN)/texts.txt.xz --summaries $(OPEN)/summaries.txt.xz \
+		--valid $(OPEN)/valid.tsv --recipe cpu --seed 1 --out $(MODEL_RUN) $(MODEL_OPTIONS)
+	rm -rf $(MODEL_RUN).export
+	$(BIN)/python -m nutgraf.cli export $(MODEL_RUN) $(MODEL_RUN).export --int8
+	mkdir -p $(dir $(MODEL))
+	rm -rf $(MODEL)
+	mv $(MODEL_RUN).export $(MODEL)
 
 # The page is tested in a real browser. Without one, those tests are skipped, and pytest says so at its end.
 APT := DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::http::Timeout=20

@@ -52,11 +52,12 @@ class Hardware:
             raise RunError(f"--threads {threads}: expected 0 (all cores) or more")
         return cls(wanted, threads or cores())
 
-    def use(self) -> None:
-        """Set the number of threads that this process computes with."""
+    def use(self) -> Hardware:
+        """Set the number of threads that this process computes with; return what was set."""
         import torch
 
         torch.set_num_threads(self.threads)
+        return self
 
 
 def cores() -> int:

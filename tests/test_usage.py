@@ -156,21 +156,20 @@ def test_ctrl_c_has_its_own_exit_code(monkeypatch: pytest.MonkeyPatch, capsys: C
     def stop(extra: str, command: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "_need", stop)
+    monkeypatch.setattr("nutgraf.cli.evaluating.need_extra", stop)
     assert run("report", "run") == 130
     assert capsys.readouterr().err == ""
 
 
+TALKS = """
+from nutgraf.cli import evaluating, main
+evaluating.need_extra = lambda *_: print("x" * 10**6)
+main(["report", "."])
+"""
+
+
 def test_a_reader_that_has_seen_enough_ends_the_command_quietly() -> None:
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "import nutgraf.cli as c; c._need = lambda *_: print('x' * 10**6); c.main(['report', '.'])",
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    process = subprocess.Popen([sys.executable, "-c", TALKS], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout
     assert process.stderr
     process.stdout.close()

@@ -21,7 +21,8 @@ from nutgraf.run.folder import Run
 from nutgraf.run.inputs import Source, read_source
 from nutgraf.run.names import ModelName, lead_words
 from nutgraf.summarizing.export import Export
-from nutgraf.summarizing.summarizer import Summarizer, check_done, language_of, locate
+from nutgraf.summarizing.loading import check_done, language_of, locate
+from nutgraf.summarizing.summarizer import Summarizer
 from nutgraf.text.reading import read_pairs
 from nutgraf.text.tokens import Tokenizer
 

@@ -36,7 +36,7 @@ from nutgraf.serve.schema import (
     TextSummaryBody,
     parse_request,
 )
-from nutgraf.summarizing.summarizer import SummaryResult
+from nutgraf.summarizing.results import SummaryResult
 
 STATIC = Path(__file__).parent / "static"
 _HEADERS = {

@@ -17,7 +17,7 @@ from threading import Condition, Thread
 from nutgraf.serve.limits import Limits
 from nutgraf.serve.metrics import Metrics
 from nutgraf.serve.models import Models
-from nutgraf.summarizing.summarizer import SummaryOptions, SummaryResult
+from nutgraf.summarizing.results import SummaryOptions, SummaryResult
 
 MOST_WAITS = 6  # times `Limits.wait`: a batch is computed then, even if requests still arrive
 

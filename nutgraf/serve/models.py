@@ -11,7 +11,9 @@ import torch
 
 from nutgraf.run.folder import Choice
 from nutgraf.run.names import latest
-from nutgraf.summarizing.summarizer import Summarizer, SummaryOptions, SummaryResult, language_of, locate
+from nutgraf.summarizing.loading import language_of, locate
+from nutgraf.summarizing.results import SummaryOptions, SummaryResult
+from nutgraf.summarizing.summarizer import Summarizer
 
 
 class ServedModel(Protocol):

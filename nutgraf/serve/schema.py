@@ -15,7 +15,7 @@ from nutgraf.run.plain_names import present
 from nutgraf.serve.limits import LONGEST_SUMMARY, LONGEST_WORD, MOST_SUMMARIES, Limits
 from nutgraf.serve.models import Models
 from nutgraf.summarizing.records import as_record
-from nutgraf.summarizing.summarizer import SummaryOptions, SummaryResult, Word
+from nutgraf.summarizing.results import SummaryOptions, SummaryResult, Word
 
 _MOST_MISTAKES = 3  # in one message
 _LONGEST_MESSAGE = 400  # characters; a message may quote a key that the client made up

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nutgraf.summarizing.summarizer import Summarizer, SummaryOptions
+from nutgraf.summarizing.results import SummaryOptions
+from nutgraf.summarizing.summarizer import Summarizer
 from nutgraf.text.salience import order_sentences, score_sentences, share_words
 
 LEADING = 5  # sentences that a headline may come from

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from nutgraf.summarizing.summarizer import Summary, SummaryOptions, SummaryResult
+from nutgraf.summarizing.results import Summary, SummaryOptions, SummaryResult
 
 
 def as_record(found: SummaryResult, options: SummaryOptions, scores: bool = False) -> dict[str, object]:

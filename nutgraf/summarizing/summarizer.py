@@ -7,92 +7,38 @@ search as in Section 4; the initializers decode in their own way.
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import overload
 
-import numpy as np
 import torch
 
 from nutgraf import recipe as recipes
-from nutgraf.errors import InputError, RunError
+from nutgraf.errors import InputError
 from nutgraf.hardware import Hardware, using_threads
 from nutgraf.models.lead import Lead
-from nutgraf.models.storage import load as load_seq2seq
 from nutgraf.progress import Report, has_terminal, ignore, show_bar
-from nutgraf.run.folder import STEPS, Choice, Run
-from nutgraf.run.names import ModelName
-from nutgraf.summarizing.backends import Backend, Initial, Searched
-from nutgraf.summarizing.codec import UNKNOWN, Codec
-from nutgraf.summarizing.export import EXPORT, Export
+from nutgraf.run.folder import Run
+from nutgraf.summarizing.backends import Backend, Initial
+from nutgraf.summarizing.cleaning import Cleaner
+from nutgraf.summarizing.codec import Codec
+from nutgraf.summarizing.explaining import explain_summary, rank
+from nutgraf.summarizing.export import Export
 from nutgraf.summarizing.language import Language
-from nutgraf.summarizing.ready import find_model, is_model_folder
+from nutgraf.summarizing.loading import check_done, language_of, load_backend, locate
+from nutgraf.summarizing.ready import find_model
+from nutgraf.summarizing.results import DEFAULTS, Summary, SummaryOptions, SummaryResult
+from nutgraf.summarizing.searching import Search
 from nutgraf.text.beginning import count_read, take_beginning
 from nutgraf.text.casing import Casing, Writer
-from nutgraf.text.directions import find_contradictions, forbidden_words
-from nutgraf.text.facts import find_unsupported, is_fact
 from nutgraf.text.lexicon import SPECIALS, Ids, Lexicon
 from nutgraf.text.reading import clean_line
 from nutgraf.text.tokens import Tokenizer
 
-# A line that ends in one of these is not finished; "in", "on", "up" may belong to a verb and end one.
-_DANGLING = (
-    ", : ; - -- ( [ `` ` & + $ a an the of to for from with by and or at as its his her their than that"
-    " 's is are was were be been has have had will would could should may might must not"
-    " into amid among between despite without during via including because if while which who whose"
-    " very too such these those another"
-)
-DANGLING = frozenset(_DANGLING.split())
 LONG_LIST, BLOCK = 200, 64  # texts: from how many on a bar is shown, and how often it moves
-RETRIES = 8  # to meet the word limit: the model counts punctuation as words, a reader does not
-
-
-@dataclass(frozen=True)
-class SummaryOptions:
-    """What is wanted of summaries; None: the model's default. See `Summarizer.__call__` and `explain`."""
-
-    max_words: int | None = None
-    min_words: int | None = None
-    faithful: bool | None = None
-    n_best: int = 1
-    explain: bool = False
-
-
-DEFAULTS = SummaryOptions()
-
-
-@dataclass(frozen=True)
-class Word:
-    """A word of a summary, and where it comes from."""
-
-    text: str
-    copied: bool  # stands in the text
-    source: int | None  # its place among the text's words, or the place most attended to; initializers attend to none
-    probability: float | None  # the model's own, given the words before; the initializers have none
-    unsupported: bool  # a name or a number that is not in the text
-
-
-@dataclass(frozen=True)
-class Summary:
-    """A summary with its words; `probability` is the geometric mean of theirs and of the end's: the model's score."""
-
-    text: str
-    words: tuple[Word, ...]
-    probability: float | None
-    nearness: float | None = None  # of near-0: how near this real summary is to the text, from 0 to 1
-
-
-@dataclass(frozen=True)
-class SummaryResult:
-    """The words of a text as it writes them, and its summaries, best first."""
-
-    source: tuple[str, ...]
-    summaries: tuple[Summary, ...]
 
 
 class Summarizer:
@@ -158,18 +104,8 @@ class Summarizer:
     ) -> Summarizer:
         """Load one summarizer of an open run or export; several of one run may share its `language`."""
         check_done(run, name)
-        folder, parsed = run.intact(name), ModelName.parse(name)
         language = language or language_of(run)
-        model: Backend
-        if parsed.initial:
-            from nutgraf.models.initializers import load_initializer  # exports have none
-
-            model = Initial(load_initializer(parsed.chain, folder))
-        else:
-            seq2seq = load_seq2seq(folder, device)
-            words = language.lexicon.decode(seq2seq.target.ids.tolist())
-            facts = torch.tensor([is_fact(word, language.casing) for word in words])
-            model = Searched(seq2seq, language.decoding.output_words, facts)
+        model = load_backend(run, name, language, device)
         return cls(name, model, language.lexicon, language.text, language.decoding, language.casing, threads)
 
     @classmethod
@@ -291,7 +227,7 @@ class Summarizer:
         return [
             SummaryResult(
                 tuple(self._tokenizer.tokenize(self._beginning(text))[: len(sentence)]),
-                rank(self._explain(codec, sentence, summary, text) for summary in summaries),
+                rank(explain_summary(self._model, codec, self._write, sentence, s, text) for s in summaries),
             )
             for text, sentence, summaries in zip(texts, sentences, found, strict=True)
         ]
@@ -300,111 +236,14 @@ class Summarizer:
         self, texts: Sequence[str], options: SummaryOptions, report: Report
     ) -> tuple[Codec, list[Ids], list[list[Ids]]]:
         """Return the texts as ids and the best summaries of each; a blank text has none."""
-        decoding = self._settings(options)
-        codec = Codec(self._lexicon, self._text.digits)
+        decoding, codec = self._settings(options), Codec(self._lexicon, self._text.digits)
+        search = Search(self._model, Cleaner(codec, self.casing), options, report)
         encoded = [codec.encode(self._beginning(text), self._text.max_text_words) for text in texts]
-        # A text that is no longer than a summary is not stretched to one, unless that was asked for.
-        enough = decoding.min_words if options.min_words is None else 0
-        long = [place for place, sentence in enumerate(encoded) if len(sentence) > enough]
-        short = [place for place, sentence in enumerate(encoded) if 0 < len(sentence) <= enough]
-        result: list[list[Ids]] = [[] for _ in texts]
         with using_threads(self.threads):
-            for places, bounds in ((long, decoding), (short, replace(decoding, min_words=1))):
-                found = self._search_all(codec, [encoded[place] for place in places], bounds, options, report)
-                for place, summaries in zip(places, found, strict=True):
-                    result[place] = summaries
-        return codec, encoded, result
-
-    def _search_all(
-        self,
-        codec: Codec,
-        sentences: Sequence[Ids],
-        decoding: recipes.Decoding,
-        options: SummaryOptions,
-        report: Report,
-    ) -> list[list[Ids]]:
-        """Return the best summaries of sentences.
-
-        The model counts punctuation as words, a reader does not. Where a number of words was asked for, a summary with
-        too few is searched for once more with a higher limit, up to RETRIES times.
-        """
-        forbid = partial(self._forbid, codec)
-        if options.max_words is None and options.min_words is None:
-            wanted = max(options.n_best, decoding.beam) if decoding.prefer_true else options.n_best
-            found = self._model(sentences, decoding, wanted, report, forbid) if sentences else []
-            return [
-                self._clean_all(codec, summaries, sentence, decoding, decoding.max_words)[: options.n_best]
-                for summaries, sentence in zip(found, sentences, strict=True)
-            ]
-        result: list[list[Ids]] = [[] for _ in sentences]
-        left, least = list(range(len(sentences))), options.min_words or 1
-        for more in range(RETRIES if isinstance(self._model, Searched) else 1):
-            most = min(decoding.max_words + more, self._model.longest)
-            bounds = replace(decoding, min_words=min(decoding.min_words + more, most), max_words=most)
-            chosen = [sentences[place] for place in left]
-            found = self._model(chosen, bounds, max(options.n_best, decoding.beam), report, forbid) if chosen else []
-            for place, summaries in zip(left, found, strict=True):
-                kept = self._clean_all(codec, summaries, sentences[place], bounds, sys.maxsize)
-                fitting = [s for s in kept if least <= codec.count(s) <= decoding.max_words]
-                result[place] = fitting or result[place] or [codec.cut(summary, decoding.max_words) for summary in kept]
-            left = [place for place in left if codec.count(result[place][0]) < least]
-        return [summaries[: options.n_best] for summaries in result]
-
-    def _forbid(self, codec: Codec, sentence: Ids) -> Ids:
-        """Return the words that would contradict a sentence."""
-        return self._lexicon.encode(sorted(forbidden_words(codec.decode([sentence])[0])))
-
-    def _clean_all(
-        self, codec: Codec, summaries: Sequence[Ids], sentence: Ids, decoding: recipes.Decoding, most: int
-    ) -> list[Ids]:
-        """Clean the summaries of a sentence, `most` words of each; if asked for, the truest go first."""
-        cleaned = [self._clean(codec, summary, sentence, decoding)[:most] for summary in summaries]
-        if decoding.trim:
-            cleaned = [trim(summary, codec) for summary in cleaned]
-        if decoding.prefer_true and len(cleaned) > 1:
-            text, *written = codec.decode([sentence, *cleaned], UNKNOWN)
-            faults = [self._faults(words, text) for words in written]
-            cleaned = [cleaned[place] for place in sorted(range(len(cleaned)), key=faults.__getitem__)]
-        return cleaned
-
-    def _faults(self, summary: Sequence[str], text: Sequence[str]) -> int:
-        """Return how many words of a summary are made up or contradict its text."""
-        return sum(find_unsupported(summary, text, self.casing)) + sum(find_contradictions(summary, text))
-
-    def _clean(self, codec: Codec, summary: Ids, sentence: Ids, decoding: recipes.Decoding) -> Ids:
-        """Leave out special words and, for the initializers, which do not know of it, what is not faithful."""
-        kept = summary[summary >= len(SPECIALS)]
-        if decoding.faithful:
-            words, text = codec.decode([kept, sentence], UNKNOWN)
-            wrong = zip(find_unsupported(words, text, self.casing), find_contradictions(words, text), strict=True)
-            kept = kept[~np.array([*map(any, wrong)], dtype=bool)]
-        return np.asarray(kept, dtype=np.int32)
+            return codec, encoded, search(encoded, decoding)
 
     def _beginning(self, text: str) -> str:
         return take_beginning(text, self._text.max_text_words, self._tokenizer)
-
-    def _explain(self, codec: Codec, sentence: Ids, summary: Ids, text: str) -> Summary:
-        attribution = self._model.explain(sentence, summary)
-        decoded = codec.decode([summary])[0]
-        forms = self._write.forms(decoded, text)
-        unsupported = find_unsupported(decoded, codec.decode([sentence])[0], self.casing)
-        words = []
-        for place, (number, form) in enumerate(zip(summary.tolist(), forms, strict=True)):
-            own = sentence == number
-            copied = bool(own.any())
-            weights = np.where(own, attribution.weights[place] + 1, 0) if copied else attribution.weights[place]
-            words.append(
-                Word(
-                    form,
-                    copied,
-                    int(weights.argmax()) if weights.any() else None,
-                    None if attribution.probabilities is None else float(attribution.probabilities[place]),
-                    unsupported[place],
-                )
-            )
-        known = [word.probability for word in words if word.probability is not None]
-        mean = geometric_mean(known if attribution.end is None else [*known, attribution.end])
-        return Summary(self._write.line(forms), tuple(words), mean, attribution.nearness)
 
     def _settings(self, options: SummaryOptions) -> recipes.Decoding:
         most = self.decoding.max_words if options.max_words is None else options.max_words
@@ -417,61 +256,14 @@ class Summarizer:
         return replace(self.decoding, max_words=most, min_words=least, faithful=faithful)
 
 
-def rank(summaries: Iterable[Summary]) -> tuple[Summary, ...]:
-    """Return the best summary, which is the first, then the others by their probability, each text once."""
-    once: dict[str, Summary] = {}
-    for summary in summaries:
-        once.setdefault(summary.text, summary)
-    best, others = [*once.values()][:1], [*once.values()][1:]
-    return (*best, *sorted(others, key=lambda summary: -(summary.probability or 0.0)))
-
-
-def geometric_mean(probabilities: Sequence[float]) -> float | None:
-    """Return the geometric mean; none of no probabilities."""
-    logs = [math.log(max(probability, 1e-30)) for probability in probabilities]
-    return math.exp(sum(logs) / len(logs)) if logs else None
-
-
-def trim(summary: Ids, codec: Codec) -> Ids:
-    """Leave out what a summary cannot end in; one that has nothing else stays."""
-    words = codec.decode([summary], UNKNOWN)[0]
-    ends = [place for place, word in enumerate(words, 1) if word not in DANGLING]
-    return summary[: ends[-1]] if ends else summary
-
-
 def _check_texts(texts: Iterable[str]) -> list[str]:
     """Clean texts that did not come from a file of lines; what is no list of texts is an error."""
     if isinstance(texts, str):
         raise TypeError("expected a list of texts, not one string: write [text]")
+    if not isinstance(texts, Iterable):  # a gap in a column of pandas is None or a float
+        raise TypeError(f"expected a text or a list of texts, not {type(texts).__name__}")
     texts = list(texts)
     for place, text in enumerate(texts):
         if not isinstance(text, str):
             raise TypeError(f"text {place}: expected a string, not {type(text).__name__}")
     return [clean_line(text) for text in texts]
-
-
-def language_of(run: Run | Export) -> Language:
-    """Return what the summarizers of a run or an export share."""
-    return run.language if isinstance(run, Export) else Language.of(run)
-
-
-def locate(path: Path, name: str | None) -> tuple[Run | Export, Choice]:
-    """Find the run or export, and the summarizer of it, that a path such as run/ or run/mu1-2 means."""
-    if name is None and not is_model_folder(path):
-        for folder in (path.parent, path.parent.parent if path.parent.name == STEPS else path.parent):
-            if is_model_folder(folder):
-                path, name = folder, path.name
-                break
-    run = Export.open(path) if (path / EXPORT).exists() else Run.open(path)
-    choice = Choice(name, "it was asked for") if name else run.best()
-    if choice is None:
-        raise RunError(f"{path}: no summarizer is done yet. See `nutgraf status {path}`")
-    check_done(run, choice.name)
-    return run, choice
-
-
-def check_done(run: Run | Export, name: str) -> None:
-    """Raise an error where there is no such summarizer, or not yet."""
-    if name not in run.summarizers():
-        done = ", ".join(run.summarizers()) or "none yet"
-        raise RunError(f"{run.folder}: no summarizer {name} that is done. There are: {done}")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from nutgraf.summarizing.summarizer import Summary, SummaryResult, Word
+from nutgraf.summarizing.results import Summary, SummaryResult, Word
 from nutgraf.terminal.console import out
 from nutgraf.text.tokens import detokenize
 

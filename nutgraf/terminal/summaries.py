@@ -15,7 +15,8 @@ from pathlib import Path
 from nutgraf.errors import InputError
 from nutgraf.summarizing.documents import DocumentSummary
 from nutgraf.summarizing.records import as_record
-from nutgraf.summarizing.summarizer import Summarizer, SummaryOptions, SummaryResult
+from nutgraf.summarizing.results import SummaryOptions, SummaryResult
+from nutgraf.summarizing.summarizer import Summarizer
 from nutgraf.text.reading import STDIN, clean_line, read_blocks
 from nutgraf.text.sentences import split_sentences
 

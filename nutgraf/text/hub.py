@@ -1,6 +1,7 @@
 """Columns of Hugging Face `datasets` as lines: `hf:name:column`, `hf:name/config:column`, `hf:folder:column`.
 
-A folder is one that `save_to_disk` wrote. The split is `train`. The library is an extra, and imported on first use.
+A folder is one that `save_to_disk` wrote, or one with data files (CSV, JSON, Parquet). The split is `train`. The
+library is an extra, and imported on first use.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from nutgraf.extras import need_extra
 
 PREFIX = "hf:"
 SPLIT = "train"
+_SAVED = ("state.json", "dataset_dict.json")  # one of these is where `save_to_disk` wrote
 
 
 def is_column(path: str) -> bool:
@@ -41,17 +43,32 @@ def _load(path: str, name: str) -> Any:
     import datasets
 
     if Path(name).is_dir():
-        found = datasets.load_from_disk(name)
-        return found.get(SPLIT) or _refuse(path, "no such split") if isinstance(found, dict) else found
+        return _load_folder(path, name)
+    if name.startswith(("/", "./", "../")):
+        _refuse(path, f"no such folder, from {Path.cwd()}")
     first, _, last = name.rpartition("/")
     tries = [(first, last)] if name.count("/") > 1 else [(name, None), (first, last)] if first else [(name, None)]
     reasons = []
     for dataset, config in tries:
         try:
             return datasets.load_dataset(dataset, config, split=SPLIT)
-        except (OSError, ValueError) as error:  # no such dataset, configuration or split; no network
+        except Exception as error:  # no such dataset, configuration or split; no network; damaged files
             reasons.append(str(error))
     return _refuse(path, "; ".join(reasons))
+
+
+def _load_folder(path: str, name: str) -> Any:
+    """Return the training split of what `save_to_disk` wrote or, where that wrote nothing, of data files."""
+    import datasets
+
+    saved = any((Path(name) / file).exists() for file in _SAVED)
+    try:
+        found = datasets.load_from_disk(name) if saved else datasets.load_dataset(name, None, split=SPLIT)
+    except Exception as error:  # the library and the readers of its formats raise errors of many kinds
+        _refuse(path, str(error))
+    if isinstance(found, dict) and SPLIT not in found:
+        _refuse(path, f"no such split. There are: {', '.join(found)}")
+    return found[SPLIT] if isinstance(found, dict) else found
 
 
 def _refuse(path: str, reason: str) -> NoReturn:

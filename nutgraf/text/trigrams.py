@@ -10,11 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file, save_file
 
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import SPECIALS, Ids, Lexicon
@@ -108,21 +106,6 @@ class Trigrams:
         for order, level in enumerate(self._levels, 1):
             found = level.interpolate(_shorten(grams, order), found)
         return found
-
-    def save(self, path: Path) -> None:
-        """Write one safetensors file."""
-        tensors = {
-            f"{name}.{n}": values for n, level in enumerate(self._levels) for name, values in vars(level).items()
-        }
-        save_file(tensors | {"classes": self.classes}, path)
-
-    @classmethod
-    def load(cls, path: Path) -> Trigrams:
-        """Read what `save` wrote."""
-        tensors = load_file(path)
-        names = _Counts.__dataclass_fields__
-        levels = [_Counts(*(tensors[f"{name}.{n}"] for name in names)) for n in range(ORDER)]
-        return cls(tensors["classes"], levels)
 
 
 def _classify(counts: Longs, words: Sequence[str]) -> Longs:

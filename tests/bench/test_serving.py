@@ -6,7 +6,7 @@ import pytest
 from nutgraf.bench.material import Material, quick
 from nutgraf.bench.serving import BATCHED, CLIENTS, UNBATCHED, answers, ask_all, summarizer
 from nutgraf.serve.limits import Limits
-from nutgraf.summarizing.summarizer import Summary, SummaryOptions, SummaryResult
+from nutgraf.summarizing.results import Summary, SummaryOptions, SummaryResult
 
 EXPECTED = {f"text {number}": f"summary {number}" for number in range(CLIENTS)}
 

@@ -13,7 +13,7 @@ from nutgraf.run.folder import Choice
 from nutgraf.serve.limits import Limits
 from nutgraf.serve.models import Models, ServedModel
 from nutgraf.serve.server import serve_in_thread
-from nutgraf.summarizing.summarizer import Summary, SummaryOptions, SummaryResult, Word
+from nutgraf.summarizing.results import Summary, SummaryOptions, SummaryResult, Word
 
 URL = "/v1/summarize"
 

@@ -10,7 +10,7 @@ from nutgraf.errors import NutgrafError
 from nutgraf.serve.batching import Batcher, BatchKey, ClosedError, QueueFullError
 from nutgraf.serve.limits import Limits
 from nutgraf.serve.metrics import Metrics
-from nutgraf.summarizing.summarizer import SummaryOptions, SummaryResult
+from nutgraf.summarizing.results import SummaryOptions, SummaryResult
 from tests.serve.serving import URL, Echo, echo, models, running
 
 A, B = BatchKey("a", SummaryOptions()), BatchKey("b", SummaryOptions())

@@ -18,7 +18,7 @@ from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
 from nutgraf.serve.limits import Limits
-from nutgraf.summarizing.summarizer import Summary, SummaryOptions, SummaryResult, Word
+from nutgraf.summarizing.results import Summary, SummaryOptions, SummaryResult, Word
 from tests.serve.serving import Echo, explain, models, running
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")

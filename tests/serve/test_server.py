@@ -115,7 +115,7 @@ from pathlib import Path
 from nutgraf.serve.models import Models
 from nutgraf.serve.server import make_app
 from nutgraf.serve.limits import Limits
-from nutgraf.summarizing.summarizer import SummaryOptions
+from nutgraf.summarizing.results import SummaryOptions
 models = Models.load(Path(sys.argv[1]), ["mu1-2", "all-2"], torch.device("cpu"))
 make_app(models, Limits())
 models.by_name["all-2"].answer(["A fire killed 3 people ."], SummaryOptions(explain=True, n_best=2))

@@ -1,6 +1,7 @@
 from nutgraf import recipe as recipes
 from nutgraf.summarizing.documents import DocumentLine, summarize_document
-from nutgraf.summarizing.summarizer import DEFAULTS, Summarizer, SummaryOptions
+from nutgraf.summarizing.results import DEFAULTS, SummaryOptions
+from nutgraf.summarizing.summarizer import Summarizer
 
 LEAD = Summarizer.lead(5, recipes.Text())
 SENTENCES = [

@@ -15,7 +15,9 @@ from nutgraf.recipe import Decoding
 from nutgraf.run.folder import Run
 from nutgraf.summarizing import summarizer as summarizing
 from nutgraf.summarizing.backends import Attribution, Initial, Searched
-from nutgraf.summarizing.summarizer import Summarizer, Summary, SummaryOptions, geometric_mean, rank
+from nutgraf.summarizing.explaining import geometric_mean, rank
+from nutgraf.summarizing.results import Summary, SummaryOptions
+from nutgraf.summarizing.summarizer import Summarizer
 from nutgraf.text.casing import Casing
 from nutgraf.text.corpus import Corpus as Words
 from nutgraf.text.lexicon import SPECIALS, UNK, Ids, Lexicon
@@ -283,6 +285,8 @@ def test_the_longest_summary_holds_exactly() -> None:
         summarizer(["x"], min_words=9)
     with pytest.raises(TypeError, match="text 1: expected a string, not NoneType"):
         summarizer(["x", None])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="expected a text or a list of texts, not float"):
+        summarizer(float("nan"))  # type: ignore[call-overload]
 
 
 def test_texts_are_cleaned_as_lines_of_a_file_are(finished: Run, corpus: Corpus) -> None:

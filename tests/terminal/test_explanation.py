@@ -1,6 +1,6 @@
 from rich.console import Console
 
-from nutgraf.summarizing.summarizer import Summary, SummaryResult, Word
+from nutgraf.summarizing.results import Summary, SummaryResult, Word
 from nutgraf.terminal.explanation import explain, mark_new_words
 
 SOURCE = ("Ford", "said", "its", "profit", "fell", ".")

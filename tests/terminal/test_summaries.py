@@ -9,7 +9,8 @@ import pytest
 from nutgraf import recipe as recipes
 from nutgraf.errors import InputError
 from nutgraf.summarizing.documents import DocumentLine, DocumentSummary
-from nutgraf.summarizing.summarizer import DEFAULTS, Summarizer, Summary, SummaryOptions, SummaryResult
+from nutgraf.summarizing.results import DEFAULTS, Summary, SummaryOptions, SummaryResult
+from nutgraf.summarizing.summarizer import Summarizer
 from nutgraf.terminal.summaries import Printer, is_text, list_summaries, print_document, read_arguments
 
 Capture = pytest.CaptureFixture[str]

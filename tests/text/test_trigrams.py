@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -111,14 +110,6 @@ def test_a_shuffled_headline_takes_more_bits() -> None:
     real = [lexicon.encode(sentence) for sentence in words[200:]]
     shuffled = [np.random.default_rng(1).permutation(sentence) for sentence in real]
     assert model.bits_per_word(shuffled) > 1.3 * model.bits_per_word(real)
-
-
-def test_saved_and_loaded_it_is_the_same(tmp_path: Path) -> None:
-    model = Trigrams.train(toy("a b a", "a b 7"), TOY)
-    model.save(tmp_path / "trigrams.safetensors")
-    loaded = Trigrams.load(tmp_path / "trigrams.safetensors")
-    assert loaded.bits(toy("a b 8", "b")).tolist() == model.bits(toy("a b 8", "b")).tolist()
-    assert loaded.size == model.size
 
 
 def test_nothing_to_learn_from_or_to_measure_is_an_error() -> None:

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 import nutgraf
 from nutgraf import cli, recipe
-from nutgraf.summarizing import summarizer
+from nutgraf.summarizing import results
 
 _TYPES: dict[Any, str] = {
     str: "text",
@@ -119,8 +119,8 @@ def _names() -> Iterable[str]:
     """Yield what `nutgraf.__all__` names; after Summarizer, the values that it takes and returns."""
     yield _function(nutgraf.train, "### nutgraf.train")
     yield _class(nutgraf.Summarizer, "### nutgraf.Summarizer")
-    for name, kind in vars(summarizer).items():
-        if is_dataclass(kind) and isinstance(kind, type) and kind.__module__ == summarizer.__name__:
+    for name, kind in vars(results).items():
+        if is_dataclass(kind) and isinstance(kind, type):
             yield _class(kind, f"### {kind.__module__}.{name}")
     errors = {name: getattr(nutgraf, name) for name in nutgraf.__all__ if name.endswith("Error")}
     rows = [(f"`nutgraf.{name}`", kind.__base__.__name__, inspect.getdoc(kind) or "") for name, kind in errors.items()]

@@ -1,0 +1,5 @@
+"""`python -m nutgraf.cli` is `nutgraf`."""
+
+from nutgraf.cli.app import main
+
+main()

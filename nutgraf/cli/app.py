@@ -1,0 +1,87 @@
+"""The command line, put together: every command in the order of --help, exit codes, --version."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from nutgraf.cli.bench import bench
+from nutgraf.cli.demo import demo
+from nutgraf.cli.evaluating import evaluate, report, samples
+from nutgraf.cli.output import say
+from nutgraf.cli.serving import export, serve
+from nutgraf.cli.summarizing import models, summarize
+from nutgraf.cli.training import recipe, status, train
+from nutgraf.errors import NutgrafError
+from nutgraf.hardware import share_cores
+
+ALIASES = {"summarise": "summarize"}
+
+
+class _Group(TyperGroup):
+    """Ends every command with the right exit code. Typer itself handles mistakes in the usage."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return super().get_command(ctx, ALIASES.get(cmd_name, cmd_name))
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except NutgrafError as error:
+            say(f"{typer.style('error:', fg='red')} {error}")
+            code = 2
+        except KeyboardInterrupt:
+            code = 130
+        except BrokenPipeError:
+            # Whoever read our output has seen enough; Python must not complain when it closes it.
+            sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
+            code = 141
+        raise typer.Exit(code)
+
+
+app = typer.Typer(
+    cls=_Group,
+    subcommand_metavar="COMMAND [ARGS]...",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help takes half the time
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        import nutgraf
+
+        typer.echo(f"nutgraf {nutgraf.__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _start(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Learn to summarise sentences from two files that were never paired: full texts and summaries."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(2)
+
+
+COMMANDS = (train, status, evaluate, summarize, models, serve, export, samples, report, recipe, demo, bench)
+for command in COMMANDS:
+    app.command()(command)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit."""
+    share_cores()
+    app(arguments, prog_name="nutgraf")

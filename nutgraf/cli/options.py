@@ -1,0 +1,21 @@
+"""Options and arguments that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+RunFolder = Annotated[Path, typer.Argument(help="The run folder.", metavar="RUN")]
+Model = Annotated[
+    Path | None,
+    typer.Option(help="A run folder or an export, one of its models (run/mu1-2), or a ready model; default: news."),
+]
+RecipeName = Annotated[str, typer.Option("--recipe", "-r", help="paper, cpu, quick, or a TOML file.")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", help="Change the recipe: --set training.batch=32 (repeatable).")
+]
+Device = Annotated[str, typer.Option(help="cpu, cuda or cuda:0.")]
+Threads = Annotated[int, typer.Option(help="CPU threads; 0: one per core.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

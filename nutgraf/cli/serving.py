@@ -1,0 +1,64 @@
+"""Commands that put a trained run to use: `serve` and `export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nutgraf.cli.options import Device, Model, RunFolder, Threads
+from nutgraf.cli.output import say
+from nutgraf.extras import need_extra
+from nutgraf.hardware import Hardware
+
+
+def serve(
+    model: Model = None,
+    models: Annotated[list[str] | None, typer.Option(help="Only this summarizer (repeatable).")] = None,
+    host: Annotated[str, typer.Option(help="0.0.0.0 lets other machines connect.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8000,
+    max_body: Annotated[int, typer.Option(min=1, help="Bytes per request.")] = 1 << 20,
+    max_texts: Annotated[int, typer.Option(min=1, help="Texts per request.")] = 64,
+    max_text_words: Annotated[int, typer.Option(min=1, help="Words per text.")] = 2000,
+    max_queue: Annotated[int, typer.Option(min=1, help="Texts that may wait.")] = 1024,
+    timeout: Annotated[float, typer.Option(min=0.001, max=3600, help="Seconds per request.")] = 30.0,
+    batch: Annotated[int, typer.Option(min=1, help="Texts that are summarized together.")] = 32,
+    wait_ms: Annotated[float, typer.Option(min=0, help="Milliseconds to wait for more texts for a batch.")] = 5.0,
+    device: Device = "cpu",
+    threads: Threads = 0,
+) -> None:
+    """Serve the summarizers of a run over HTTP, with a page to try them on.
+
+    If NUTGRAF_API_KEY is set in the environment, requests need that key.
+
+    Example: `nutgraf serve --model run/ --port 8000`
+    """
+    need_extra("serve", "nutgraf serve")
+    from nutgraf.serve import server
+    from nutgraf.serve.limits import Limits
+    from nutgraf.serve.models import Models
+    from nutgraf.summarizing.ready import find_model
+
+    limits = Limits(max_body, max_texts, max_text_words, max_queue, timeout, batch, wait_ms / 1000)
+    hardware = Hardware.of(device, threads).use()
+    with server.listen(host, port) as listening:
+        server.serve(Models.load(find_model(model), models or (), hardware.device), limits, listening, say)
+
+
+def export(
+    folder: RunFolder,
+    target: Annotated[Path, typer.Argument(help="The folder to write, which must not exist yet.", metavar="OUT")],
+    models: Annotated[list[str] | None, typer.Option(help="This summarizer (repeatable); none: the best.")] = None,
+    int8: Annotated[bool, typer.Option("--int8", help="One byte per weight, not two: slightly less exact.")] = False,
+) -> None:
+    """Write a folder with only what `summarize --model` and `serve --model` need.
+
+    Example: `nutgraf export run/ served/ --models mu1-2 --models all-2`
+    """
+    from nutgraf.run.folder import Run
+    from nutgraf.summarizing.export import write
+
+    made = write(Run.open(folder), target, models or (), "int8" if int8 else "half")
+    best = made.best()
+    typer.echo(f"{target}: {', '.join(made.names)}; {made.size / 1e6:.1f} MB. Default {best.name}: {best.reason}")

@@ -1,0 +1,128 @@
+"""Commands that summarize: `summarize`, and `models`, which lists what to summarize with."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nutgraf.cli.options import AsJson, Device, Model, Threads
+from nutgraf.cli.output import print_json, say
+from nutgraf.errors import InputError
+from nutgraf.hardware import Hardware
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nutgraf.summarizing.results import SummaryOptions
+    from nutgraf.summarizing.summarizer import Summarizer
+
+
+def summarize(
+    texts: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Texts in quotes, or files with a text per line (plain, .gz, .xz; - is standard input).",
+            metavar="[TEXT|FILE]...",
+        ),
+    ] = None,
+    model: Model = None,
+    max_words: Annotated[int | None, typer.Option(min=1, help="Longest summary.")] = None,
+    min_words: Annotated[int | None, typer.Option(min=1, help="Shortest summary, if the model allows it.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show where words come from, and which are new.")] = False,
+    n_best: Annotated[
+        int, typer.Option(min=1, help="Up to this many summaries of each text, best first, with their scores.")
+    ] = 1,
+    faithful: Annotated[
+        bool | None,
+        typer.Option(help="No name or number that the text lacks, no contradiction; default: the recipe's."),
+    ] = None,
+    per_sentence: Annotated[
+        bool,
+        typer.Option("--per-sentence", help="Summarize every sentence: number of the text, of the sentence, summary."),
+    ] = False,
+    document: Annotated[
+        bool, typer.Option("--document", help="Each file is a whole document (text, .md, .html): print one headline.")
+    ] = False,
+    bullets: Annotated[int, typer.Option(min=0, help="With --document: also this many lines on other points.")] = 0,
+    device: Device = "cpu",
+    threads: Threads = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Summarize texts: one summary per line, an empty line for an empty text.
+
+    An argument with a blank is a text, any other one a file. Without arguments, texts come from standard input, one per
+    line: each line that you type is answered at once, and so is each line of a slow pipe.
+
+    If a text is longer than the model reads, standard error says how much was read. `--per-sentence` reads all, and
+    prints three columns with tabs between: the number of the text, the number of the sentence, the summary.
+
+    The score of `--n-best` is the model's own probability of the summary, per word: the geometric mean over its
+    words and its end. It compares summaries of one text, not texts. The first line is the summary that you get without
+    `--n-best`; the others are in the order of their scores.
+
+    With `--explain`, a word that is not in the text is shown as [word], a name or number that is not as [word?].
+
+    `--document` takes the sentence, among the first ones, whose words matter most in the document.
+
+    Example: `nutgraf summarize "The city council voted on Monday to close two of its five swimming pools."`
+
+    Example: `nutgraf summarize --model run/ --max-words 10 < articles.txt`
+    """
+    from nutgraf.summarizing.results import SummaryOptions
+    from nutgraf.summarizing.summarizer import Summarizer
+    from nutgraf.terminal.summaries import Printer, ask, is_text, read_arguments
+
+    options = SummaryOptions(max_words, min_words, faithful, n_best, explain)
+    _check_document(document, bullets, per_sentence, options)
+    typed = not texts and sys.stdin is not None and sys.stdin.isatty()
+    whole = [not document and is_text(text) for text in texts or ()]  # before the model is loaded, which takes a second
+    Hardware.of(device, threads).use()
+    summarizer = Summarizer.load(model, device=device)
+    if sys.stderr.isatty() and (typed or model):
+        say(f"Model {summarizer.name}: {summarizer.reason}")
+    if document:
+        _summarize_documents(summarizer, texts or ["-"], options, bullets, as_json)
+        return
+    printer = Printer(summarizer, options, per_sentence, as_json, numbered=not typed and whole != [True])
+    printer.print_all(ask() if typed else read_arguments(texts or ["-"]))
+
+
+def _check_document(document: bool, bullets: int, per_sentence: bool, options: SummaryOptions) -> None:
+    if bullets and not document:
+        raise InputError("--bullets: needs --document, which reads a file as one document")
+    if document and (per_sentence or options.explain or options.n_best > 1):
+        raise InputError("--document: prints one headline; expected no --per-sentence, --explain or --n-best")
+
+
+def _summarize_documents(
+    summarizer: Summarizer, files: Sequence[str], options: SummaryOptions, bullets: int, as_json: bool
+) -> None:
+    from nutgraf.summarizing.documents import summarize_document
+    from nutgraf.terminal.summaries import print_document
+    from nutgraf.text.documents import read_document
+
+    for file in files:
+        found = summarize_document(summarizer, read_document(file), options, bullets)
+        print_document(file, found, summarizer.name, bullets, as_json)
+
+
+def models(
+    folder: Annotated[Path, typer.Argument(help="A run, an export, or a folder of such.", metavar="[FOLDER]")] = Path(),
+    as_json: AsJson = False,
+) -> None:
+    """List the models that come with nutgraf, and the runs and exports in a folder.
+
+    Example: `nutgraf models`
+    """
+    from nutgraf.summarizing.ready import list_models
+    from nutgraf.terminal.models import show_models
+
+    found = list_models(folder)
+    if as_json:
+        print_json([asdict(one) for one in found])
+    else:
+        show_models(found)

@@ -1,0 +1,131 @@
+"""Commands that train: `train`, `status` and `recipe`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nutgraf.cli.options import AsJson, Device, RecipeName, RunFolder, Settings, Threads
+from nutgraf.cli.output import print_json, say
+from nutgraf.extras import need_extra
+
+if TYPE_CHECKING:
+    from nutgraf.backtranslation.train import Request
+
+
+def train(
+    texts: Annotated[
+        str,
+        typer.Option(
+            help="Full texts: a file with one per line (plain, .gz, .xz; - is stdin), or hf:name/config:column."
+        ),
+    ],
+    summaries: Annotated[str, typer.Option(help="Summaries, one per line. They need not belong to the texts.")],
+    folder: Annotated[Path | None, typer.Option("--out", help="The run folder: a new one, or one to resume.")] = None,
+    recipe: RecipeName = "cpu",
+    settings: Settings = None,
+    valid: Annotated[str | None, typer.Option(help="Pairs (text, tab, summary) to tune thresholds on.")] = None,
+    aligned: Annotated[str | None, typer.Option(help="Pairs for the supervised model `seq2seq`.")] = None,
+    aligned_limit: Annotated[
+        list[int] | None, typer.Option(help="Also fine-tune the last summarizer on this many pairs (repeatable).")
+    ] = None,
+    texts_limit: Annotated[int, typer.Option(help="Read at most this many texts; 0: all.")] = 0,
+    summaries_limit: Annotated[int, typer.Option(help="Read at most this many summaries; 0: all.")] = 0,
+    seed: Annotated[int | None, typer.Option(help="Random seed, in place of the recipe's.")] = None,
+    device: Device = "cpu",
+    threads: Threads = 0,
+    plan: Annotated[bool, typer.Option("--plan", help="Print the steps and how long they may take.")] = False,
+    only: Annotated[list[str] | None, typer.Option(help="Do this step and what it needs (repeatable).")] = None,
+    stop_after: Annotated[str | None, typer.Option(help="Stop when this step is done.")] = None,
+    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write events to RUN/tensorboard, live.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Train all models of the plan. If it is stopped or killed, the same command resumes.
+
+    Example: `nutgraf train --texts articles.txt --summaries titles.txt --out run/`
+
+    `--set plan.iterations=4` continues a finished run to x-4; `--only mu1-2` trains one model and what it needs.
+    """
+    need_extra("train", "nutgraf train")
+    from nutgraf.backtranslation.train import Request, resolve
+
+    request = Request(
+        texts=texts,
+        summaries=summaries,
+        out=folder,
+        recipe=resolve(recipe, settings or (), seed),
+        valid=valid,
+        aligned=aligned,
+        aligned_limits=tuple(aligned_limit or ()),
+        texts_limit=texts_limit,
+        summaries_limit=summaries_limit,
+        only=tuple(only or ()),
+        stop_after=stop_after,
+        device=device,
+        threads=threads,
+        tensorboard=tensorboard,
+    )
+    if plan:
+        _show_plan(request, as_json)
+    else:
+        _train(request)
+
+
+def _show_plan(request: Request, as_json: bool) -> None:
+    from nutgraf.backtranslation.train import preview
+    from nutgraf.terminal.tables import show_plan
+
+    steps = preview(request)
+    if as_json:
+        print_json([{"step": s.name, "needs": s.needs, "estimated_seconds": round(cost)} for s, cost in steps])
+    else:
+        show_plan(steps)
+
+
+def _train(request: Request) -> None:
+    from nutgraf.backtranslation.train import run_training
+    from nutgraf.terminal.progress import TrainingDisplay
+
+    try:
+        with TrainingDisplay() as display:
+            run = run_training(request, display, display.warn)
+    except KeyboardInterrupt:
+        say("stopped; the same command resumes")
+        raise
+    done = run.summarizers()
+    say(f"Summarizers in {run.folder}: {', '.join(done) or 'none yet'}")
+    if done:
+        say(f"Try: nutgraf summarize --model {run.folder} 'A sentence.'")
+
+
+def status(folder: RunFolder, as_json: AsJson = False) -> None:
+    """Show which steps of a run are done, running and to come.
+
+    Example: `nutgraf status run/`
+    """
+    from nutgraf.run.folder import Run
+    from nutgraf.run.status import states
+    from nutgraf.terminal.tables import show_status
+
+    rows = states(Run.open(folder))
+    if as_json:
+        print_json([asdict(row) for row in rows])
+    else:
+        show_status(rows)
+
+
+def recipe(
+    name: Annotated[str, typer.Argument(help="paper, cpu, quick, or a TOML file.")] = "cpu",
+    settings: Settings = None,
+) -> None:
+    """Print a recipe with all its values, as a start for your own file.
+
+    Example: `nutgraf recipe cpu --set plan.iterations=4 > mine.toml`
+    """
+    from nutgraf import recipe as recipes
+
+    sys.stdout.write(recipes.override(recipes.load(name), settings or []).to_toml())

@@ -1,0 +1,57 @@
+"""Finds a summarizer in a run folder or an export, and loads its model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from nutgraf.errors import RunError
+from nutgraf.models.storage import load as load_seq2seq
+from nutgraf.run.folder import STEPS, Choice, Run
+from nutgraf.run.names import ModelName
+from nutgraf.summarizing.backends import Backend, Initial, Searched
+from nutgraf.summarizing.export import EXPORT, Export
+from nutgraf.summarizing.language import Language
+from nutgraf.summarizing.ready import is_model_folder
+from nutgraf.text.facts import is_fact
+
+
+def locate(path: Path, name: str | None) -> tuple[Run | Export, Choice]:
+    """Find the run or export, and the summarizer of it, that a path such as run/ or run/mu1-2 means."""
+    if name is None and not is_model_folder(path):
+        for folder in (path.parent, path.parent.parent if path.parent.name == STEPS else path.parent):
+            if is_model_folder(folder):
+                path, name = folder, path.name
+                break
+    run = Export.open(path) if (path / EXPORT).exists() else Run.open(path)
+    choice = Choice(name, "it was asked for") if name else run.best()
+    if choice is None:
+        raise RunError(f"{path}: no summarizer is done yet. See `nutgraf status {path}`")
+    check_done(run, choice.name)
+    return run, choice
+
+
+def check_done(run: Run | Export, name: str) -> None:
+    """Raise an error where there is no such summarizer, or not yet."""
+    if name not in run.summarizers():
+        done = ", ".join(run.summarizers()) or "none yet"
+        raise RunError(f"{run.folder}: no summarizer {name} that is done. There are: {done}")
+
+
+def language_of(run: Run | Export) -> Language:
+    """Return what the summarizers of a run or an export share."""
+    return run.language if isinstance(run, Export) else Language.of(run)
+
+
+def load_backend(run: Run | Export, name: str, language: Language, device: torch.device) -> Backend:
+    """Load the model of a summarizer that is done."""
+    folder, parsed = run.intact(name), ModelName.parse(name)
+    if parsed.initial:
+        from nutgraf.models.initializers import load_initializer  # exports have none
+
+        return Initial(load_initializer(parsed.chain, folder))
+    seq2seq = load_seq2seq(folder, device)
+    words = language.lexicon.decode(seq2seq.target.ids.tolist())
+    facts = torch.tensor([is_fact(word, language.casing) for word in words])
+    return Searched(seq2seq, language.decoding.output_words, facts)

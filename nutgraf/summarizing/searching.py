@@ -1,0 +1,82 @@
+"""The best summaries of sentences, in word ids, as long as was asked for: the model searches, the rest is cleaned."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from nutgraf.progress import Report
+from nutgraf.recipe import Decoding
+from nutgraf.summarizing.backends import Backend, Searched
+from nutgraf.summarizing.cleaning import Cleaner
+from nutgraf.summarizing.results import SummaryOptions
+from nutgraf.text.directions import forbidden_words
+from nutgraf.text.lexicon import Ids
+
+RETRIES = 8  # to meet the word limit: the model counts punctuation as words, a reader does not
+
+
+@dataclass(frozen=True)
+class Search:
+    """A model with what is asked of it."""
+
+    model: Backend
+    cleaner: Cleaner
+    options: SummaryOptions
+    report: Report
+
+    def __call__(self, sentences: Sequence[Ids], decoding: Decoding) -> list[list[Ids]]:
+        """Return the best summaries of each sentence; an empty one has none."""
+        # A text that is no longer than a summary is not stretched to one, unless that was asked for.
+        enough = decoding.min_words if self.options.min_words is None else 0
+        long = [place for place, sentence in enumerate(sentences) if len(sentence) > enough]
+        short = [place for place, sentence in enumerate(sentences) if 0 < len(sentence) <= enough]
+        result: list[list[Ids]] = [[] for _ in sentences]
+        for places, bounds in ((long, decoding), (short, replace(decoding, min_words=1))):
+            if places:
+                found = self._search([sentences[place] for place in places], bounds)
+                for place, summaries in zip(places, found, strict=True):
+                    result[place] = summaries[: self.options.n_best]
+        return result
+
+    def _search(self, sentences: Sequence[Ids], decoding: Decoding) -> list[list[Ids]]:
+        if self.options.max_words is None and self.options.min_words is None:
+            wanted = max(self.options.n_best, decoding.beam) if decoding.prefer_true else self.options.n_best
+            return self._ask(sentences, decoding, wanted, decoding.max_words)
+        return self._search_to_length(sentences, decoding)
+
+    def _search_to_length(self, sentences: Sequence[Ids], decoding: Decoding) -> list[list[Ids]]:
+        """Return the best summaries that have the number of words that was asked for.
+
+        The model counts punctuation as words, a reader does not. So a summary with too few words is searched for once
+        more with a higher limit, up to RETRIES times.
+        """
+        codec, least = self.cleaner.codec, self.options.min_words or 1
+        result: list[list[Ids]] = [[] for _ in sentences]
+        left = list(range(len(sentences)))
+        for more in range(RETRIES if isinstance(self.model, Searched) else 1):
+            most = min(decoding.max_words + more, self.model.longest)
+            bounds = replace(decoding, min_words=min(decoding.min_words + more, most), max_words=most)
+            wanted = max(self.options.n_best, decoding.beam)
+            found = self._ask([sentences[place] for place in left], bounds, wanted, sys.maxsize)
+            for place, kept in zip(left, found, strict=True):
+                fitting = [s for s in kept if least <= codec.count(s) <= decoding.max_words]
+                result[place] = fitting or result[place] or [codec.cut(summary, decoding.max_words) for summary in kept]
+            left = [place for place in left if codec.count(result[place][0]) < least]
+            if not left:
+                break
+        return result
+
+    def _ask(self, sentences: Sequence[Ids], decoding: Decoding, n_best: int, most: int) -> list[list[Ids]]:
+        """Return up to `n_best` clean summaries of each sentence, cut to `most` words."""
+        found = self.model(sentences, decoding, n_best, self.report, self._forbid)
+        return [
+            self.cleaner.clean_all(summaries, sentence, decoding, most)
+            for summaries, sentence in zip(found, sentences, strict=True)
+        ]
+
+    def _forbid(self, sentence: Ids) -> Ids:
+        """Return the words that would contradict a sentence."""
+        codec = self.cleaner.codec
+        return codec.lexicon.encode(sorted(forbidden_words(codec.decode([sentence])[0])))
