@@ -63,8 +63,16 @@ def test_a_figure_has_every_step_and_every_line(warm: bool, chains: tuple[str, .
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_links_lead_somewhere(page: Path) -> None:
-    for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8")):
-        assert (page.parent / link).exists(), link
+    for link, heading in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", page.read_text("utf-8")):
+        target = page.parent / link if link else page
+        assert target.exists(), link
+        assert not heading or heading in list_anchors(target), f"{link}#{heading}"
+
+
+def list_anchors(page: Path) -> set[str]:
+    """The names that a page of Markdown gives its headings: lower case, hyphens for blanks, no punctuation."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
@@ -73,7 +81,7 @@ def test_every_command_and_option_in_the_docs_exists(page: Path) -> None:
     for line in re.findall(r"^ {4}(?:\S+=\S+ )?nutgraf .*", page.read_text("utf-8"), re.MULTILINE):
         command = line.split("nutgraf ", 1)[1].split()[0]
         section = reference.split(f"### nutgraf {command}\n", 1)[1].split("\n### ", 1)[0]
-        for option in re.findall(r" (--[a-z][a-z-]*)", line):
+        for option in re.findall(r" (--[a-z][a-z0-9-]*)", line):
             assert f"`{option}`" in section, f"nutgraf {command} {option}"
 
 
