@@ -22,7 +22,7 @@ TOOLS = ("pytest", "httpx")  # what the tests themselves import
 USAGE = "tests/test_usage.py"
 FAST = [
     *(f"tests/{room}" for room in ("text", "run", "models", "learning", "evaluation", "report", "terminal")),
-    *("tests/serve/test_app.py", "tests/test_recipe.py", "tests/test_cli.py", "tests/test_packaging.py", USAGE),
+    *("tests/serve/test_app.py", "tests/test_recipe.py", "tests/cli", "tests/test_packaging.py", USAGE),
 ]
 
 
