@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import torch
+import numpy as np
 import typer
 
 from nutgraf import recipe as recipes
@@ -70,7 +70,7 @@ class Scored:
     def _scores(self) -> dict[str, float]:
         self.model.eval()
         language = self.language
-        facts = torch.zeros(len(self.model.target), dtype=torch.bool)  # names do not matter: nothing is faithful here
+        facts = np.zeros(len(self.model.target), dtype=bool)  # names do not matter: nothing is faithful here
         searched = Searched(self.model, language.decoding.output_words, facts)
         summarizer = Summarizer(KEY, searched, language.lexicon, language.text, language.decoding)
         outputs = [" ".join(words) for words in summarizer.words([text for text, _ in self.pairs])]

@@ -1,7 +1,7 @@
 """The optional parts of the package, and the modules that each one installs.
 
-The base package summarizes. `pip install 'nutgraf[train]'` adds training and evaluation, `nutgraf[serve]` the server,
-`nutgraf[hf]` columns of Hugging Face datasets to train on.
+The base package summarizes, with numpy. `pip install 'nutgraf[train]'` adds torch, training and evaluation,
+`nutgraf[serve]` the server, `nutgraf[hf]` columns of Hugging Face datasets to train on.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from nutgraf.errors import MissingExtraError
 
 MODULES = {
-    "train": ("gensim", "ot", "rouge_score", "scipy", "sparse_dot_topn", "jinja2", "markupsafe"),
+    "train": ("torch", "gensim", "ot", "rouge_score", "scipy", "sparse_dot_topn", "jinja2", "markupsafe"),
     "serve": ("fastapi", "starlette", "uvicorn", "jinja2", "prometheus_client"),
     "hf": ("datasets",),
 }
@@ -22,3 +22,14 @@ def need_extra(extra: str, what: str) -> None:
     """Check that the modules of an extra are installed; the error says what needs them and how to install them."""
     if any(find_spec(module) is None for module in MODULES[extra]):
         raise MissingExtraError(f"{what} needs the {_TITLES[extra]} extra: pip install 'nutgraf[{extra}]'")
+
+
+def has_torch() -> bool:
+    """Whether torch is installed; without it, numpy computes summaries."""
+    return find_spec("torch") is not None
+
+
+def need_torch(what: str) -> None:
+    """Check that torch is installed, for what needs nothing else of training."""
+    if not has_torch():
+        raise MissingExtraError(f"{what} needs torch: pip install 'nutgraf[train]'")

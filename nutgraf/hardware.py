@@ -6,12 +6,14 @@ torch is imported when it is needed, so that `share_cores` can be called before.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nutgraf.errors import RunError
+from nutgraf.extras import has_torch, need_torch
 
 if TYPE_CHECKING:
     import torch
@@ -28,36 +30,52 @@ def share_cores() -> None:
             os.environ.setdefault(name, value)
 
 
+_threads = 0  # without torch: as many as were asked for; 0: one per core
+
+
 @dataclass(frozen=True)
 class Hardware:
     """A device for the models, and threads of the processor for everything else."""
 
-    device: torch.device
+    name: str  # of the device: cpu, cuda or cuda:0
     threads: int
 
     @classmethod
     def of(cls, device: str = "cpu", threads: int = 0) -> Hardware:
         """Check what was asked for; 0 threads are as many as there are cores."""
-        import torch
-
-        try:
-            wanted = torch.device(device)
-        except RuntimeError as error:
-            raise RunError(f"--device {device}: no such kind of device; expected cpu, cuda or cuda:0") from error
-        if wanted.type not in ("cpu", "cuda"):
-            raise RunError(f"--device {device}: expected cpu, cuda or cuda:0")
-        if wanted.type == "cuda" and (wanted.index or 0) >= torch.cuda.device_count():
-            raise RunError(f"--device {device}: this machine has {torch.cuda.device_count()} CUDA devices. Try cpu")
+        if device != "cpu":
+            _check_device(device)
         if threads < 0:
             raise RunError(f"--threads {threads}: expected 0 (all cores) or more")
-        return cls(wanted, threads or cores())
+        return cls(device, threads or cores())
+
+    @property
+    def device(self) -> torch.device:
+        """The device as torch has it."""
+        import torch
+
+        return torch.device(self.name)
 
     def use(self) -> Hardware:
         """Set the number of threads that this process computes with; return what was set."""
-        import torch
-
-        torch.set_num_threads(self.threads)
+        if has_torch():
+            import torch  # noqa: F401  # else it would not hear of them
+        set_threads(self.threads)
         return self
+
+
+def _check_device(device: str) -> None:
+    need_torch(f"--device {device}")
+    import torch
+
+    try:
+        wanted = torch.device(device)
+    except RuntimeError as error:
+        raise RunError(f"--device {device}: no such kind of device; expected cpu, cuda or cuda:0") from error
+    if wanted.type not in ("cpu", "cuda"):
+        raise RunError(f"--device {device}: expected cpu, cuda or cuda:0")
+    if wanted.type == "cuda" and (wanted.index or 0) >= torch.cuda.device_count():
+        raise RunError(f"--device {device}: this machine has {torch.cuda.device_count()} CUDA devices. Try cpu")
 
 
 def cores() -> int:
@@ -67,14 +85,31 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+def count_threads() -> int:
+    """Return how many threads this process computes with."""
+    torch = sys.modules.get("torch")
+    return int(torch.get_num_threads()) if torch else _threads or cores()
+
+
+def set_threads(count: int) -> None:
+    """Compute with this many threads from now on."""
+    global _threads
+    _threads = count
+    set_torch_threads(count)
+
+
+def set_torch_threads(count: int) -> None:
+    """Compute with this many threads of torch from now on, where torch is loaded."""
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(count)
+
+
 @contextmanager
 def using_threads(count: int | None) -> Iterator[None]:
     """Compute with this many threads inside the context; None changes nothing."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(count or before)
+    before = count_threads()
+    set_threads(count or before)
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        set_threads(before)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING
 
-import torch
+if TYPE_CHECKING:
+    import torch
 
 
 def seed_of(*parts: str | int) -> int:
@@ -15,4 +17,6 @@ def seed_of(*parts: str | int) -> int:
 
 def generator_of(*parts: str | int) -> torch.Generator:
     """Return a CPU generator seeded by these parts."""
+    import torch
+
     return torch.Generator().manual_seed(seed_of(*parts))

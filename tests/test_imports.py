@@ -102,13 +102,18 @@ HEAVY = {"gensim", "ot", "rouge_score", "matplotlib", "scipy", "markupsafe"}
 SERVER = {"fastapi", "starlette", "uvicorn", "jinja2"}
 
 
-def loaded(code: str, folder: Path | None = None) -> set[str]:
-    """The modules that a new process has loaded after running the code, which may use `folder`."""
-    show = "import sys; print('\\nloaded:', *sys.modules)"
-    command = [sys.executable, "-c", f"folder = {str(folder)!r}\n{code}\n{show}"]
+def run_code(code: str, folder: Path | None = None) -> str:
+    """What a new process prints that runs the code, which may use `folder`."""
+    command = [sys.executable, "-c", f"folder = {str(folder)!r}\n{code}"]
     found = subprocess.run(command, capture_output=True, text=True, input="Profit fell monday .\n")
     assert found.returncode == 0, found.stderr
-    return set(found.stdout.rpartition("loaded:")[2].split())
+    return found.stdout
+
+
+def loaded(code: str, folder: Path | None = None) -> set[str]:
+    """The modules that a new process has loaded after running the code, which may use `folder`."""
+    shown = run_code(f"{code}\nimport sys; print('\\nloaded:', *sys.modules)", folder)
+    return set(shown.rpartition("loaded:")[2].split())
 
 
 def check_without_training(modules: set[str], refused: set[str] = HEAVY | SERVER) -> None:
@@ -167,11 +172,63 @@ from pathlib import Path
 from nutgraf.serve.limits import Limits
 from nutgraf.serve.models import Models
 from nutgraf.serve.server import serve_in_thread
-import torch
-with serve_in_thread(Models.load(Path(folder), ["all-2"], torch.device("cpu")), Limits()):
+with serve_in_thread(Models.load(Path(folder), ["all-2"]), Limits()):
     pass
 """
     modules = loaded(code, exported)
     assert "fastapi" in modules
     assert LOOP not in modules
     check_without_training(modules, HEAVY - {"markupsafe"})  # of jinja2
+
+
+WITHOUT_TORCH = "import sys; sys.modules['torch'] = None  # importing it is now an error\n"
+TEXT = "Profit of Ford fell 4 percent on Monday , the company said ."
+ANSWERS = f"""
+import nutgraf
+for name in ["all-2", "mu1-2", "pr-thr-0"]:
+    summarizer = nutgraf.Summarizer.load(folder, name)
+    print(summarizer([{TEXT!r}]), summarizer([{TEXT!r}], max_words=4, faithful=True))
+    print([[(s.text, [w.source for w in s.words]) for s in one.summaries]
+           for one in summarizer.explain([{TEXT!r}], n_best=3)])
+"""
+
+
+def test_without_torch_summaries_are_the_same(finished: Run) -> None:
+    with_torch = run_code(ANSWERS, finished.folder)
+    assert with_torch.count("\n") == 6
+    assert run_code(WITHOUT_TORCH + ANSWERS, finished.folder) == with_torch
+
+
+def test_without_torch_a_run_is_exported_and_the_export_is_used(finished: Run, tmp_path: Path) -> None:
+    code = f"""
+import nutgraf.cli
+target = {str(tmp_path / "export")!r}
+for arguments in (["export", folder, target], ["models", target], ["summarize", "--model", target, "--explain"]):
+    try:
+        nutgraf.cli.main(arguments)
+    except SystemExit as stopped:
+        assert stopped.code == 0, arguments
+"""
+    shown = run_code(WITHOUT_TORCH + code, finished.folder)
+    words = nutgraf.Summarizer.load(tmp_path / "export")("Profit fell monday .").split()
+    assert words
+    assert all(word in shown for word in words)
+
+
+@pytest.mark.parametrize(
+    ("code", "what"),
+    [
+        ("nutgraf.Summarizer.load(folder, 'mu1-0')", "mu1-0 needs torch"),
+        ("nutgraf.Summarizer.load(folder, device='cuda')", "--device cuda needs torch"),
+        ("nutgraf.train", "nutgraf.train needs the training extra"),
+    ],
+)
+def test_what_needs_torch_says_so_in_one_line(finished: Run, code: str, what: str) -> None:
+    caught = f"""
+import nutgraf
+try:
+    {code}
+except nutgraf.MissingExtraError as error:
+    print(error)
+"""
+    assert run_code(WITHOUT_TORCH + caught, finished.folder) == f"{what}: pip install 'nutgraf[train]'\n"

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 
 from nutgraf import recipe
 from nutgraf.backtranslation.found import Side, mean_log_probs
+from nutgraf.learning.beam import Beam
 from nutgraf.learning.search import beam
-from nutgraf.models.decoding import ConvDecoder, beam_settings
+from nutgraf.models.decoding import ConvDecoder
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.seeds import seed_of
 from nutgraf.text.corpus import Corpus
@@ -66,7 +67,7 @@ class Committee:
 
     def _search(self, teacher: Seq2seq, sentences: Sequence[Ids]) -> list[list[Ids]]:
         decoding = self.decoding
-        settings = beam_settings(teacher, decoding, self.teaching.beam)
+        settings = Beam.of(decoding, self.teaching.beam, unk=not teacher.settings.copy)
         decoder = ConvDecoder(teacher, decoding.output_words, related_words=decoding.related_words)
         found = beam(decoder, sentences, settings)
         return [[hypothesis.words for hypothesis in of_one if len(hypothesis.words)] for of_one in found]

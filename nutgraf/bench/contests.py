@@ -25,6 +25,7 @@ from nutgraf.bench.startup import startup
 from nutgraf.evaluation import rouge
 from nutgraf.learning import search
 from nutgraf.learning.batches import pad_batch
+from nutgraf.learning.beam import Beam
 from nutgraf.learning.loop import Job
 from nutgraf.models.alignment import prepare, refine
 from nutgraf.models.decoding import ConvDecoder
@@ -135,7 +136,7 @@ def beam(text: Material, source: int, target: int) -> list[Case]:
     sources, size, width, rows = text.pieces(count, source), settings.batch, settings.beam, settings.beam * (target + 1)
 
     def shipped(model: Seq2seq) -> Work:
-        options = search.Beam(width, target, target, 0, settings.length_penalty, size, unk=False)
+        options = Beam(width, target, target, 0, settings.length_penalty, size, unk=False)
         return partial(search.beam, ConvDecoder(model, settings.output_words), sources, options)
 
     def plain(model: PlainModel) -> Work:

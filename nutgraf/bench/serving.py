@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from http.client import HTTPConnection
 
-import torch
+import numpy as np
 
 from nutgraf.bench.material import Case, Material, Work
 from nutgraf.recipe import Decoding
@@ -48,7 +48,7 @@ def serving(text: Material) -> list[Case]:
 def summarizer(text: Material) -> Summarizer:
     """Return a summarizer with random weights, whose summaries all have the same length."""
     decoding = fixed_length(text)
-    names = torch.zeros(len(text.vocab), dtype=torch.bool)  # none: no request asks for faithful output
+    names = np.zeros(len(text.vocab), dtype=bool)  # none: no request asks for faithful output
     model = Searched(text.model(copy=True), decoding.output_words, names)
     return Summarizer("bench", model, text.lexicon, text.recipe.text, decoding)
 

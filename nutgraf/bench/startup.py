@@ -16,6 +16,7 @@ from tempfile import mkdtemp
 
 from nutgraf.bench.material import Case, Material, Work
 from nutgraf.bench.serving import fixed_length
+from nutgraf.models.storage import weights_of
 from nutgraf.run.folder import Choice
 from nutgraf.summarizing.export import save_models
 from nutgraf.summarizing.language import Language
@@ -45,7 +46,7 @@ def _summarize(text: Material) -> Work:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     sentence = " ".join(text.stories[0][0].split()[: text.sizes.long])
     language = Language(text.lexicon, Casing(), text.recipe.text, fixed_length(text))
-    save_models(folder, {NAME: text.model(copy=True)}, language, Choice(NAME, "the only one"))
+    save_models(folder, {NAME: weights_of(text.model(copy=True))}, language, Choice(NAME, "the only one"))
     return partial(
         _run, "-c", f"from nutgraf import Summarizer; print(Summarizer.load({str(folder)!r})([{sentence!r}]))"
     )

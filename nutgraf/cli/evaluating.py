@@ -93,6 +93,7 @@ def samples(
 
     Example: `nutgraf samples run/ --summaries mine.txt`
     """
+    need_extra("train", "nutgraf samples")
     from nutgraf.evaluation.samples import samples as take_samples
     from nutgraf.run.folder import Run
     from nutgraf.terminal.tables import show_samples

@@ -43,7 +43,7 @@ def serve(
     limits = Limits(max_body, max_texts, max_text_words, max_queue, timeout, batch, wait_ms / 1000)
     hardware = Hardware.of(device, threads).use()
     with server.listen(host, port) as listening:
-        server.serve(Models.load(find_model(model), models or (), hardware.device), limits, listening, say)
+        server.serve(Models.load(find_model(model), models or (), hardware.name), limits, listening, say)
 
 
 def export(

@@ -10,17 +10,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nutgraf.seeds import seed_of
-from nutgraf.text.corpus import Corpus
+from nutgraf.text.corpus import Corpus, pad_sentences
 from nutgraf.text.lexicon import EOS, PAD, Ids
 
 
 def pad_batch(sentences: Sequence[Ids]) -> Tensor:
     """Return (sentences, longest + 1) int64: each sentence, EOS, then PAD."""
-    table = np.full((len(sentences), max((len(s) for s in sentences), default=0) + 1), PAD, dtype=np.int64)
-    for row, sentence in zip(table, sentences, strict=True):
-        row[: len(sentence)] = sentence
-        row[len(sentence)] = EOS
-    return torch.from_numpy(table)
+    return torch.from_numpy(pad_sentences(sentences))
 
 
 def gather_batch(corpus: Corpus, indices: NDArray[np.int64]) -> Tensor:

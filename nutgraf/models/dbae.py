@@ -26,8 +26,9 @@ from torch import Tensor, nn
 
 from nutgraf import recipe
 from nutgraf.learning.batches import Batches, gather_batch, pad_batch
+from nutgraf.learning.beam import NEVER, Beam
 from nutgraf.learning.loop import Fit, Job, fit
-from nutgraf.learning.search import NEVER, Beam, beam
+from nutgraf.learning.search import beam
 from nutgraf.learning.shortlist import Shortlist
 from nutgraf.models.bow import Bags, BowEncoder, average, initialise, input_weights, moments
 from nutgraf.progress import Report, ignore

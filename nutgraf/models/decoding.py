@@ -9,22 +9,18 @@ mode. Choosing words is left to the search.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from nutgraf import recipe
 from nutgraf.learning.batches import pad_batch
-from nutgraf.learning.search import NEVER, Beam
+from nutgraf.learning.beam import NEVER
+from nutgraf.models.light import FREE_WORDS, SPECIAL, Forbid
 from nutgraf.models.seq2seq import HALF, TINY, Affine, Attention, Encoded, Seq2seq, local
-from nutgraf.text.lexicon import EOS, PAD, SPECIALS, UNK, Ids
-
-SPECIAL = len(SPECIALS)
-FREE_WORDS = 20  # the most frequent words say nothing that a text would have to support
-Forbid = Callable[[Ids], Ids]  # of a source, the words that may not be generated for it; both are lexicon ids
+from nutgraf.text.lexicon import EOS, PAD, UNK, Ids
 
 
 class ConvDecoder:
@@ -242,28 +238,6 @@ class ConvState:
             self.output = self.output.select(sentences)
         self.buffers = [buffer[rows] for buffer in self.buffers]
         self.weights, self.best = self.weights[rows], self.best[rows]
-
-
-def beam_settings(model: Seq2seq, decoding: recipe.Decoding, width: int) -> Beam:
-    """Return how a model's summaries are searched for; one that copies has a better way than UNK to write a word."""
-    return Beam(
-        width,
-        decoding.min_words,
-        decoding.max_words,
-        decoding.no_repeat_ngram,
-        decoding.length_penalty,
-        decoding.batch,
-        unk=not model.settings.copy,
-        repeat_top_words=decoding.repeat_top_words,
-    )
-
-
-@torch.no_grad()
-def attend(model: Seq2seq, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the (B, T) log-probabilities of target words, and their (B, T, S) attention over the source."""
-    previous = F.pad(local(model.target_local, target)[:, :-1], (1, 0), value=EOS)
-    _, _, weights = model.decoder(model.target_table[previous], model.encode(source))
-    return model.log_probs(source, target), weights
 
 
 class _FoldedAttention:

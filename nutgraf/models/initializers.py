@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from nutgraf.extras import need_extra
-from nutgraf.models.dbae import Dbae
-from nutgraf.models.mu1 import Mu1
+from nutgraf.extras import need_extra, need_torch
 from nutgraf.models.pr_thr import PrThr
 from nutgraf.text.lexicon import Ids
 
@@ -25,14 +23,15 @@ class Initializer(Protocol):
 
 def load_initializer(chain: str, folder: Path) -> Initializer:
     """Read an initializer by the name of its chain."""
-    loaders: dict[str, Callable[[Path], Initializer]] = {
-        "pr-thr": PrThr.load,
-        "dbae": Dbae.load,
-        "mu1": Mu1.load,
-    }
+    if chain == "pr-thr":
+        return PrThr.load(folder)
     if chain == "near":
         need_extra("train", "near-0")
         from nutgraf.models.near import Near
 
         return Near.load(folder)
-    return loaders[chain](folder)
+    need_torch(f"{chain}-0")
+    from nutgraf.models.dbae import Dbae
+    from nutgraf.models.mu1 import Mu1
+
+    return Dbae.load(folder) if chain == "dbae" else Mu1.load(folder)

@@ -10,6 +10,7 @@ import json
 import platform
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -79,7 +80,7 @@ def finish(folder: Path, key: str, inputs: Mapping[str, str], seconds: float) ->
             path.chmod(mode)
             flush(path)
             files[name] = File(path.stat().st_size, sha256(path))
-    versions = {package: metadata.version(package) for package in _VERSIONED} | {"python": platform.python_version()}
+    versions = _installed_versions() | {"python": platform.python_version()}
     manifest = Manifest(folder.name, key, round(seconds, 1), files, dict(inputs), versions)
     flush(folder)
     write_atomically(folder / MANIFEST, json.dumps(asdict(manifest), indent=1).encode())
@@ -105,6 +106,15 @@ def read(folder: Path) -> Manifest | None:
         return None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DamagedError(f"{path}: damaged, no manifest can be read from it ({type(error).__name__})") from error
+
+
+def _installed_versions() -> dict[str, str]:
+    """Return the versions of what may have been used; the base package has no torch, gensim or POT."""
+    versions = {}
+    for package in _VERSIONED:
+        with suppress(metadata.PackageNotFoundError):
+            versions[package] = metadata.version(package)
+    return versions
 
 
 def verify(folder: Path, manifest: Manifest) -> None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
-
-import torch
+from typing import TYPE_CHECKING, Protocol
 
 from nutgraf.run.folder import Choice
 from nutgraf.run.names import latest
 from nutgraf.summarizing.loading import language_of, locate
 from nutgraf.summarizing.results import SummaryOptions, SummaryResult
 from nutgraf.summarizing.summarizer import Summarizer
+
+if TYPE_CHECKING:
+    import torch
 
 
 class ServedModel(Protocol):
@@ -32,7 +33,7 @@ class Models:
     best: str | None = None  # of the whole run, served or not
 
     @classmethod
-    def load(cls, path: Path, names: Sequence[str], device: torch.device) -> Models:
+    def load(cls, path: Path, names: Sequence[str], device: str | torch.device = "cpu") -> Models:
         """Load the named summarizers of a run or export, or all of them; `run/mu1-2` is that one alone.
 
         All are loaded now: a damaged one is an error before the first request, not during one.

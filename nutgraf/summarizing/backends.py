@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from nutgraf import recipe as recipes
-from nutgraf.learning.batches import pad_batch
-from nutgraf.learning.search import beam
-from nutgraf.models.decoding import ConvDecoder, Forbid, attend, beam_settings
-from nutgraf.models.seq2seq import Seq2seq
+from nutgraf.learning.beam import NEVER, Beam, Decoder, DecodingState, beam
+from nutgraf.models.light import Forbid, LightDecoder, LightModel
 from nutgraf.progress import Report
-from nutgraf.text.lexicon import Ids
+from nutgraf.text.lexicon import EOS, UNK, Ids
+
+if TYPE_CHECKING:
+    from nutgraf.models.seq2seq import Seq2seq
 
 
 class Attribution:
@@ -85,10 +84,28 @@ class Initial:
         return Attribution((summary[:, None] == sentence[None, :]).astype(np.float32), None, nearness)
 
 
-class Searched:
-    """A seq2seq model, by beam search. `facts` marks names and numbers, which faithful output only copies."""
+class SteppedState(DecodingState, Protocol):
+    """A batch being decoded, whose attention can be seen."""
 
-    def __init__(self, model: Seq2seq, output_words: int, facts: Tensor):
+    @property
+    def weights(self) -> NDArray[np.float32]:
+        """The (rows, places) attention over the source, of the last step."""
+
+
+class SteppedDecoder(Decoder, Protocol):
+    """A model that can be searched, and asked about a summary that is there."""
+
+    def start(self, sources: Sequence[Ids], replace_unk: bool, top_words: int) -> SteppedState:
+        """Read the sources, one row each."""
+
+
+class Searched:
+    """A seq2seq model, by beam search. `facts` marks names and numbers, which faithful output only copies.
+
+    The model is one of numpy or one of torch; both give the same summaries.
+    """
+
+    def __init__(self, model: LightModel | Seq2seq, output_words: int, facts: NDArray[np.bool_]):
         self.model = model
         self.longest = model.settings.positions - 1
         self._output_words, self._facts = output_words, facts
@@ -98,7 +115,7 @@ class Searched:
     ) -> list[list[Ids]]:
         """Search; for more alternatives than the beam is wide, once more with a wider one. The best stays the best."""
         only_copied, forbidden = (self._facts, forbid) if decoding.faithful else (None, None)
-        decoder = ConvDecoder(self.model, self._output_words, only_copied, forbidden, decoding.related_words)
+        decoder = make_decoder(self.model, self._output_words, only_copied, forbidden, decoding.related_words)
         found = self._search(decoder, sentences, decoding, decoding.beam, report)
         if n_best > decoding.beam:
             wider = self._search(decoder, sentences, decoding, n_best, report)
@@ -109,21 +126,41 @@ class Searched:
         return [summaries[:n_best] for summaries in found]
 
     def _search(
-        self,
-        decoder: ConvDecoder,
-        sentences: Sequence[Ids],
-        decoding: recipes.Decoding,
-        width: int,
-        report: Report,
+        self, decoder: Decoder, sentences: Sequence[Ids], decoding: recipes.Decoding, width: int, report: Report
     ) -> list[list[Ids]]:
-        settings = beam_settings(self.model, decoding, width)
+        settings = Beam.of(decoding, width, unk=not self.model.settings.copy)
         found = beam(decoder, sentences, settings, report)
         return [[h.words for h in hypotheses] or [np.zeros(0, np.int32)] for hypotheses in found]
 
     def explain(self, sentence: Ids, summary: Ids) -> Attribution:
         """Read the attention and the probabilities off the model, with the summary given."""
-        device = self.model.bias.device
-        log_probs, weights = attend(self.model, pad_batch([sentence]).to(device), pad_batch([summary]).to(device))
-        shown = weights[0, : len(summary), : len(sentence)].cpu().numpy()  # without the ends
-        *words, end = torch.exp(log_probs[0, : len(summary) + 1]).tolist()
-        return Attribution(shown, np.array(words, dtype=np.float32), end=end)
+        state = make_decoder(self.model).start([sentence], replace_unk=False, top_words=len(self.model.target))
+        weights, probabilities, previous = [], [], EOS
+        for word in [*summary.tolist(), EOS]:
+            log_probs = state.step(np.array([previous]))
+            columns = np.flatnonzero(log_probs[0] > NEVER)
+            own = columns[state.words(np.zeros((1, 1), dtype=np.int64), columns[None])[0] == word]
+            probabilities.append(float(np.exp(log_probs[0, own[0] if len(own) else UNK])))
+            weights.append(state.weights[0, : len(sentence)])  # without the end
+            previous = word
+        shown = np.array(weights[:-1], dtype=np.float32).reshape(len(summary), len(sentence))
+        return Attribution(shown, np.array(probabilities[:-1], dtype=np.float32), end=probabilities[-1])
+
+
+def make_decoder(
+    model: LightModel | Seq2seq,
+    output_words: int = 0,
+    only_copied: NDArray[np.bool_] | None = None,
+    forbid: Forbid | None = None,
+    related_words: int = 0,
+) -> SteppedDecoder:
+    """Return a model that is ready for the search; the arguments are those of `LightDecoder`."""
+    if isinstance(model, LightModel):
+        return LightDecoder(model, output_words, only_copied, forbid, related_words)
+    import torch
+
+    from nutgraf.learning.search import ArrayDecoder
+    from nutgraf.models.decoding import ConvDecoder
+
+    marked = None if only_copied is None else torch.from_numpy(only_copied)
+    return ArrayDecoder(ConvDecoder(model, output_words, marked, forbid, related_words))

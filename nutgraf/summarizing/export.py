@@ -17,18 +17,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from nutgraf.errors import InputError, RunError
 from nutgraf.files import replacing
-from nutgraf.models import storage
-from nutgraf.models.seq2seq import Seq2seq
-from nutgraf.models.storage import PACKS
+from nutgraf.models.weights import PACKS, Weights
 from nutgraf.run import manifest as records
 from nutgraf.run.folder import Choice, Run
 from nutgraf.run.names import ModelName, latest
 from nutgraf.summarizing.language import Language
-from nutgraf.text.lexicon import Ids, Vocab
 
 FORMAT = 2
 EXPORT = "export.json"
@@ -115,14 +111,14 @@ def _choose(run: Run, names: Sequence[str]) -> tuple[list[str], Choice]:
 
 
 def _fill(folder: Path, run: Run, names: Sequence[str], default: Choice, weights: str) -> None:
-    models = {name: storage.load(run.intact(name), torch.device("cpu")) for name in names}
+    models = {name: Weights.load(run.intact(name)) for name in names}
     made = {name: record.digest for name in names if (record := records.read(run.step_folder(name)))}
     save_models(folder, models, Language.of(run), default, weights, made)
 
 
 def save_models(
     folder: Path,
-    models: Mapping[str, Seq2seq],
+    models: Mapping[str, Weights],
     language: Language,
     default: Choice,
     weights: str = "half",
@@ -132,15 +128,9 @@ def save_models(
     ids = [vocab.ids for model in models.values() for vocab in (model.source, model.target)]
     kept = np.unique(np.concatenate(ids))  # sorted, so that the special words stay first
     for name, model in models.items():
-        model.source, model.target = (_renumbered(vocab, kept) for vocab in (model.source, model.target))
         (folder / name).mkdir()
-        storage.save(model, folder / name, PACKS[weights])
+        model.only(kept).save(folder / name, PACKS[weights])
     language.only(kept).save(folder)
     table = {"format": FORMAT, "models": list(models), "default": asdict(default), "weights": weights}
     (folder / EXPORT).write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
     records.finish(folder, "export", made or {}, 0.0)
-
-
-def _renumbered(vocab: Vocab, kept: Ids) -> Vocab:
-    """Return the same words, by their places in the smaller lexicon."""
-    return Vocab(np.searchsorted(kept, vocab.ids).astype(np.int32), len(kept))

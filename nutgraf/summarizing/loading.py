@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import torch
+import numpy as np
 
 from nutgraf.errors import RunError
-from nutgraf.models.storage import load as load_seq2seq
+from nutgraf.extras import has_torch
+from nutgraf.models.light import LightModel
 from nutgraf.run.folder import STEPS, Choice, Run
 from nutgraf.run.names import ModelName
 from nutgraf.summarizing.backends import Backend, Initial, Searched
@@ -15,6 +17,11 @@ from nutgraf.summarizing.export import EXPORT, Export
 from nutgraf.summarizing.language import Language
 from nutgraf.summarizing.ready import is_model_folder
 from nutgraf.text.facts import is_fact
+
+if TYPE_CHECKING:
+    import torch
+
+    from nutgraf.models.seq2seq import Seq2seq
 
 
 def locate(path: Path, name: str | None) -> tuple[Run | Export, Choice]:
@@ -44,14 +51,23 @@ def language_of(run: Run | Export) -> Language:
     return run.language if isinstance(run, Export) else Language.of(run)
 
 
-def load_backend(run: Run | Export, name: str, language: Language, device: torch.device) -> Backend:
+def load_backend(run: Run | Export, name: str, language: Language, device: str | torch.device) -> Backend:
     """Load the model of a summarizer that is done."""
     folder, parsed = run.intact(name), ModelName.parse(name)
     if parsed.initial:
         from nutgraf.models.initializers import load_initializer  # exports have none
 
         return Initial(load_initializer(parsed.chain, folder))
-    seq2seq = load_seq2seq(folder, device)
+    seq2seq = _load_seq2seq(folder, device)
     words = language.lexicon.decode(seq2seq.target.ids.tolist())
-    facts = torch.tensor([is_fact(word, language.casing) for word in words])
+    facts = np.array([is_fact(word, language.casing) for word in words])
     return Searched(seq2seq, language.decoding.output_words, facts)
+
+
+def _load_seq2seq(folder: Path, device: str | torch.device) -> LightModel | Seq2seq:
+    """Load a model for torch or, where that is not installed, for numpy: both give the same summaries."""
+    if not has_torch():
+        return LightModel.load(folder)
+    from nutgraf.models.storage import load
+
+    return load(folder, device)

@@ -12,9 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import overload
-
-import torch
+from typing import TYPE_CHECKING, overload
 
 from nutgraf import recipe as recipes
 from nutgraf.errors import InputError
@@ -37,6 +35,9 @@ from nutgraf.text.casing import Casing, Writer
 from nutgraf.text.lexicon import SPECIALS, Ids, Lexicon
 from nutgraf.text.reading import clean_line
 from nutgraf.text.tokens import Tokenizer
+
+if TYPE_CHECKING:
+    import torch
 
 LONG_LIST, BLOCK = 200, 64  # texts: from how many on a bar is shown, and how often it moves
 
@@ -85,11 +86,11 @@ class Summarizer:
 
         `path` may also be the name of a model that comes with nutgraf (none: "news"), or end in a summarizer's name,
         "run/mu1-2". The best is the one with the highest ROUGE-L where the run was evaluated, else the last all-N.
-        `threads` of the processor are used; None: as many as torch uses.
+        `threads` of the processor are used; None: as many as torch uses or, without torch, one per core.
         """
-        found = Hardware.of(device, threads or 0).device
+        hardware = Hardware.of(device, threads or 0)
         run, choice = locate(find_model(path), name)
-        summarizer = cls.of(run, choice.name, found, threads=threads)
+        summarizer = cls.of(run, choice.name, hardware.name, threads=threads)
         summarizer.reason = choice.reason
         return summarizer
 
@@ -98,7 +99,7 @@ class Summarizer:
         cls,
         run: Run | Export,
         name: str,
-        device: torch.device,
+        device: str | torch.device = "cpu",
         language: Language | None = None,
         threads: int | None = None,
     ) -> Summarizer:

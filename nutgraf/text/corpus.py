@@ -13,7 +13,7 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from nutgraf.text.lexicon import Ids
+from nutgraf.text.lexicon import EOS, PAD, Ids
 
 
 class Corpus(Sequence[Ids]):
@@ -97,3 +97,12 @@ class Corpus(Sequence[Ids]):
         sentence = np.repeat(np.arange(len(self), dtype=np.int64), self.lengths)
         distinct = np.unique(sentence * lexicon_size + self.tokens)
         return np.bincount(distinct % lexicon_size, minlength=lexicon_size).astype(np.int64)
+
+
+def pad_sentences(sentences: Sequence[Ids]) -> NDArray[np.int64]:
+    """Return (sentences, longest + 1): each sentence, EOS, then PAD."""
+    table = np.full((len(sentences), max((len(s) for s in sentences), default=0) + 1), PAD, dtype=np.int64)
+    for row, sentence in zip(table, sentences, strict=True):
+        row[: len(sentence)] = sentence
+        row[len(sentence)] = EOS
+    return table

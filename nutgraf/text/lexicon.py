@@ -76,7 +76,7 @@ class Vocab:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def local(self, ids: Ids) -> Ids:
+    def local(self, ids: Ids | NDArray[np.int64]) -> Ids:
         """Map lexicon ids to the vocabulary's own; unknown ones, and those past the lexicon's end, become UNK."""
-        known = np.asarray(ids) < len(self.table)
+        known = ids < len(self.table)
         return np.where(known, self.table[np.where(known, ids, UNK)], UNK).astype(np.int32)

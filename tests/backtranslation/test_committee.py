@@ -13,7 +13,8 @@ import torch
 from nutgraf import recipe
 from nutgraf.backtranslation.committee import Committee, mean_likeness, most_alike
 from nutgraf.learning.batches import pad_batch
-from nutgraf.learning.search import Beam, beam
+from nutgraf.learning.beam import Beam
+from nutgraf.learning.search import beam
 from nutgraf.models.decoding import ConvDecoder
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.text.corpus import Corpus

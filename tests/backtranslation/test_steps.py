@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from safetensors.numpy import load_file
 
 from nutgraf.backtranslation.found import load_chosen, load_match
@@ -27,7 +26,7 @@ from nutgraf.text.lexicon import UNK, Ids
 from tests.tiny import WITH_NEAR, ended, train_tiny
 from tests.tiny import Corpus as Files
 
-CPU = Hardware(torch.device("cpu"), 1)
+CPU = Hardware("cpu", 1)
 LIMIT = 100  # of the tiny recipe
 
 

@@ -7,7 +7,8 @@ import torch
 from nutgraf.bench import plain_model as reference
 from nutgraf.bench.plain_model import PlainModel
 from nutgraf.learning.batches import pad_batch
-from nutgraf.learning.search import Beam, Sampling, beam, sample
+from nutgraf.learning.beam import Beam
+from nutgraf.learning.search import Sampling, beam, sample
 from nutgraf.models.decoding import ConvDecoder
 from nutgraf.seeds import generator_of
 from nutgraf.text.lexicon import Ids

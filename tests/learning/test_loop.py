@@ -14,12 +14,14 @@ from torch import Tensor, nn
 from nutgraf.errors import InputError, NutgrafError
 from nutgraf.learning import loop
 from nutgraf.learning.batches import Batches
+from nutgraf.learning.beam import Beam
 from nutgraf.learning.loop import Fit, Job, fit
-from nutgraf.learning.search import Beam, beam
+from nutgraf.learning.search import beam
 from nutgraf.models.decoding import ConvDecoder
 from nutgraf.models.learn import fit_of, learn
 from nutgraf.models.seq2seq import Seq2seq
-from nutgraf.models.storage import WEIGHTS, load, save
+from nutgraf.models.storage import load, save
+from nutgraf.models.weights import WEIGHTS
 from nutgraf.progress import Progress, ignore
 from nutgraf.recipe import Training
 from nutgraf.text.corpus import Corpus

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from nutgraf.learning.search import Beam, Sampling, beam, sample
+from nutgraf.learning.beam import Beam
+from nutgraf.learning.search import Sampling, beam, sample
 from nutgraf.text.lexicon import EOS, SPECIALS, UNK, Ids
 from tests.toys import TableDecoder, TableState
 

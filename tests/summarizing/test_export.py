@@ -14,7 +14,6 @@ from nutgraf.cli import main
 from nutgraf.demo.newswire import unaligned
 from nutgraf.errors import InputError, RunError
 from nutgraf.learning.batches import pad_batch
-from nutgraf.models import storage as packing
 from nutgraf.models.storage import load
 from nutgraf.recipe import Decoding, Text
 from nutgraf.run.folder import Run
@@ -83,19 +82,6 @@ def test_int8_stays_close(finished: Run, tmp_path: Path) -> None:
         for folder in (finished.step_folder("all-2"), export.folder / "all-2")
     ]
     assert sizes[1] < sizes[0] / 2.5
-
-
-def test_packing_by_hand() -> None:
-    tensors = {"table": torch.tensor([[127.0, -63.6], [0.0, 0.0]]), "gain": torch.tensor([[0.1]])}
-    packed = packing.pack_int8(tensors)
-    assert packed["table"].tolist() == [[127, -64], [0, 0]]
-    assert packed["table.scale"].tolist() == [[1.0], [0.0]]
-    assert packed["gain"].dtype is torch.float16
-    unpacked = packing.unpack(packed)
-    assert list(unpacked) == ["table", "gain"]
-    assert unpacked["table"].tolist() == [[127.0, -64.0], [0.0, 0.0]]
-    assert packing.pack_half(tensors)["table"].dtype is torch.float16
-    assert packing.unpack(tensors) == tensors
 
 
 def test_only_the_words_that_are_needed() -> None:

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from nutgraf import recipe as recipes
 from nutgraf.errors import InputError, RunError
-from nutgraf.models.decoding import Forbid
+from nutgraf.models.light import Forbid
 from nutgraf.progress import Report, ignore
 from nutgraf.recipe import Decoding
 from nutgraf.run.folder import Run
@@ -155,7 +154,7 @@ def test_initializers_say_nothing_that_contradicts_the_text_either() -> None:
 
 def test_the_search_forbids_words_only_where_output_is_to_be_faithful() -> None:
     model = toy_model(copy=False)
-    searched = Searched(model, 0, torch.zeros(len(model.target), dtype=torch.bool))
+    searched = Searched(model, 0, np.zeros(len(model.target), dtype=bool))
     sentences, settings = [np.array([15], np.int32)], recipes.Decoding(min_words=3, max_words=3, faithful=True)
     none = np.zeros(0, np.int32)
     free = searched(sentences, settings, 1, ignore, lambda _: none)[0][0]

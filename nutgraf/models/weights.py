@@ -1,0 +1,98 @@
+"""A trained model's weights on disk, read and written by numpy alone: safetensors, and its configuration in JSON.
+
+A run keeps weights in float32; an export packs each into two bytes, or into one byte with a scale a row. Loaded, they
+are float32 again. Two bytes change a weight by at most 1/2048 of itself, one by at most 1/254 of its row's largest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load_file, save_file
+
+from nutgraf.recipe import Seq2seq as Settings
+from nutgraf.text.lexicon import Ids, Vocab
+
+WEIGHTS, CONFIG = "model.safetensors", "model.json"
+
+Arrays = dict[str, NDArray[Any]]
+Pack = Callable[[Arrays], Arrays]
+
+_SCALE = ".scale"
+
+
+def keep_float32(arrays: Arrays) -> Arrays:
+    """Leave the weights as they are."""
+    return arrays
+
+
+def pack_half(arrays: Arrays) -> Arrays:
+    """Store two bytes a weight."""
+    return {name: array.astype(np.float16) for name, array in arrays.items()}
+
+
+def pack_int8(arrays: Arrays) -> Arrays:
+    """Store one byte a weight of a matrix, symmetric, with a float32 scale a row; two bytes a weight of all others."""
+    packed: Arrays = {}
+    for name, array in arrays.items():
+        if array.ndim == 2 and array.shape[1] > 1:
+            scale = np.abs(array).max(1, keepdims=True) / 127
+            packed[name] = np.round(array / np.where(scale > 0, scale, 1)).astype(np.int8)
+            packed[name + _SCALE] = scale
+        else:
+            packed[name] = array.astype(np.float16)
+    return packed
+
+
+def unpack(arrays: Arrays) -> Arrays:
+    """Return float32 weights: int8 ones are multiplied by their scales."""
+    return {
+        name: array * arrays[name + _SCALE] if name + _SCALE in arrays else array.astype(np.float32, copy=False)
+        for name, array in arrays.items()
+        if not name.endswith(_SCALE)
+    }
+
+
+PACKS: dict[str, Pack] = {"half": pack_half, "int8": pack_int8}
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A trained model as values: its settings, its vocabularies and its float32 arrays by name."""
+
+    settings: Settings
+    source: Vocab
+    target: Vocab
+    arrays: Arrays
+
+    def save(self, folder: Path, pack: Pack = keep_float32) -> None:
+        """Write the model's two files."""
+        arrays = pack(self.arrays) | {"target_ids": self.target.ids}
+        if not self.settings.copy:  # else both sides have the same
+            arrays["source_ids"] = self.source.ids
+        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / WEIGHTS)
+        config = {"settings": asdict(self.settings), "lexicon": len(self.target.table)}
+        (folder / CONFIG).write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> Weights:
+        """Read what `save` wrote."""
+        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        settings = Settings(**config["settings"])
+        arrays = load_file(folder / WEIGHTS)
+        target = Vocab(arrays.pop("target_ids"), config["lexicon"])
+        source = target if settings.copy else Vocab(arrays.pop("source_ids"), config["lexicon"])
+        return cls(settings, source, target, unpack(arrays))
+
+    def only(self, kept: Ids) -> Weights:
+        """Return the same words by their places in a smaller lexicon, which has these words of the one before."""
+        source, target = (
+            Vocab(np.searchsorted(kept, vocab.ids).astype(np.int32), len(kept)) for vocab in (self.source, self.target)
+        )
+        return replace(self, source=source, target=target)
