@@ -68,17 +68,23 @@ def _check(accepts: Callable[[Any], bool], expected: str) -> AfterValidator:
 
 
 Auto = Literal["auto"]
+# Upper bounds are far above anything sensible: a recipe that comes from a stranger allocates no more than this.
 Positive = Annotated[int, Field(ge=1)]
+Width = Annotated[int, Field(ge=1, le=1 << 14)]
+Layers = Annotated[int, Field(ge=1, le=100)]
+Words = Annotated[int, Field(ge=1, le=1_000)]
+Hypotheses = Annotated[int, Field(ge=1, le=1_000)]
+Batch = Annotated[int, Field(ge=1, le=1_000_000)]
 ZeroOrMore = Annotated[int, Field(ge=0)]
-TwoOrMore = Annotated[int, Field(ge=2)]
+TwoOrMore = Annotated[int, Field(ge=2, le=1_000_000)]
 AboveZero = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 Probability = Annotated[float, Field(ge=0, le=1)]
 Distance = Annotated[float, Field(gt=0, le=2)]
-Vocabulary = Annotated[int, Field(ge=10)]
+Vocabulary = Annotated[int, Field(ge=10, le=20_000_000)]
 Length = Annotated[int, Field(ge=2, le=1000)]
-Odd = Annotated[int, Field(ge=1), _check(lambda number: number % 2 == 1, "an odd number")]
+Odd = Annotated[int, Field(ge=1, le=99), _check(lambda number: number % 2 == 1, "an odd number")]
 TopWords = Annotated[int, _check(lambda words: words == 0 or words >= 10, "0 (all) or at least 10")]
 Digits = Literal["keep"] | Annotated[str, Field(pattern=r"^[^\p{C}\p{Z}]$")]
 Chains = Annotated[
@@ -122,10 +128,10 @@ class Section:
         if errors[0]["type"] == "unexpected_keyword_argument":
             if (new := RENAMED.get(key[0])) in known:
                 return f"{name} is now {section[0]}.{new}"
-            near = difflib.get_close_matches(key[0], known, n=1, cutoff=0.0)
-            return f"{name}: unknown key; did you mean {near[0]!r}? Known: {', '.join(known)}"
+            near = difflib.get_close_matches(key[0][:100], known, n=1, cutoff=0.0)
+            return f"{_shorten(name)}: unknown key; did you mean {near[0]!r}? Known: {', '.join(known)}"
         expected = dict.fromkeys(_EXPECTED.get(e["type"], e["msg"].removeprefix("Input should be ")) for e in errors)
-        return f"{name} = {errors[0]['input']!r} should be {' or '.join(expected)}"
+        return f"{name} = {_show(errors[0]['input'])} should be {' or '.join(expected)}"
 
 
 @dataclass(frozen=True, config=CONFIG)
@@ -145,15 +151,15 @@ class Text(Section):
 class Embeddings(Section):
     """Skip-gram with character n-grams (gensim's FastText); except for the widths, the defaults are fastText's own."""
 
-    width: Positive = default(512, "size of the vectors trained jointly on D^F and D^S, for the models")
-    procrustes_width: Positive = default(256, "size of the vectors trained on D^F and on D^S separately, for Pr-Thr")
+    width: Width = default(512, "size of the vectors trained jointly on D^F and D^S, for the models")
+    procrustes_width: Width = default(256, "size of the vectors trained on D^F and on D^S separately, for Pr-Thr")
     epochs: Positive = default(5, "passes over the corpora for the joint vectors")
     window: Positive = default(5, "context words on each side, at most")
     negative: Positive = default(5, "negative samples per word")
     learning_rate: AboveZero = default(0.05, "learning rate at the start, from which it falls linearly")
     sample: Probability = default(1e-4, "share of the corpus above which a word is randomly skipped; 0: never")
     min_count: Positive = default(5, "rarer words get no vector of their own")
-    buckets: Positive = default(2_000_000, "hash buckets of the character n-grams")
+    buckets: Annotated[int, Field(ge=1, le=100_000_000)] = default(2_000_000, "hash buckets of the character n-grams")
     max_sentences: ZeroOrMore = default(0, "sentences read per side; 0: all")
 
 
@@ -162,7 +168,7 @@ class PrThr(Section):
     """Procrustes Thresholded Alignment; the alignment's defaults are those of Grave et al. 2018."""
 
     eta: Distance | Auto = default(0.9, 'words farther than this from their nearest neighbour are dropped, or "auto"')
-    max_words: Positive = default(12, "N, the longest summary, in words")
+    max_words: Words = default(12, "N, the longest summary, in words")
     vector_epochs: Positive = default(5, "passes over each corpus for its own vectors, at least")
     vector_words: ZeroOrMore = default(3_000_000, "small corpora are read again until this many words have been read")
     init: Literal["relaxation", "shared"] = default(
@@ -188,11 +194,11 @@ class Dbae(Section):
     """Denoising Bag-of-Words Auto-Encoder."""
 
     noise: Probability = default(0.5, "p: each word is removed with probability p/2, a random one added with p")
-    width: Positive = default(256, "size of the GRU")
+    width: Width = default(256, "size of the GRU")
     weights: Literal["min", "max"] = default("min", 'w_v = min(mu_S/mu_F, 1); "max": as printed in the paper')
     copy_bias: float = default(2.0, "lambda, added to the scores of the input's words")
-    beam: Positive = default(5, "hypotheses kept in beam search")
-    max_words: Positive = default(15, "N, the longest summary, in words")
+    beam: Hypotheses = default(5, "hypotheses kept in beam search")
+    max_words: Words = default(15, "N, the longest summary, in words")
     output_words: Annotated[int, _check(lambda words: words == 0 or words >= 4, "0 (all) or at least 4")] = default(
         0, "most frequent words that a summary may use, besides its text's own; 0: all of V^S"
     )
@@ -208,8 +214,8 @@ class Mu1(Section):
     """First-order word moments matching."""
 
     eta: Share | Auto = default(0.3, 'words with at least this probability are kept, or "auto"')
-    max_words: Positive = default(12, "N, the longest summary, in words")
-    width: Positive = default(256, "size of the encoder")
+    max_words: Words = default(12, "N, the longest summary, in words")
+    width: Width = default(256, "size of the encoder")
     steps: Positive = default(5_000, "training steps")
     batch: TwoOrMore = default(256, "texts per step; batch normalisation needs two")
     learning_rate: AboveZero = default(5e-4, "learning rate of Adam")
@@ -220,7 +226,7 @@ class Mu1(Section):
 class Near(Section):
     """The nearest real summary of a text, and the pairs found in this way (not in the paper)."""
 
-    candidates: Positive = default(32, "summaries per text that are looked at closely")
+    candidates: Hypotheses = default(32, "summaries per text that are looked at closely")
     common: Annotated[float, Field(gt=0, le=1)] = default(
         0.01, "words in more than this share of the summaries are not searched for"
     )
@@ -239,12 +245,14 @@ class Near(Section):
 class Seq2seq(Section):
     """The convolutional model: fairseq's fconv_iwslt_de_en, with an optional copy distribution."""
 
-    width: Positive = default(256, "channels per layer")
-    encoder_layers: Positive = default(4, "convolutions of the encoder")
-    decoder_layers: Positive = default(3, "convolutions of the decoder, each with attention")
+    width: Width = default(256, "channels per layer")
+    encoder_layers: Layers = default(4, "convolutions of the encoder")
+    decoder_layers: Layers = default(3, "convolutions of the decoder, each with attention")
     kernel: Odd = default(3, "words that a convolution sees at once; odd")
     dropout: Share = default(0.1, "share of values set to zero in training")
-    positions: Positive = default(256, "longest sequence, in words, including its end mark")
+    positions: Annotated[int, Field(ge=1, le=10_000)] = default(
+        256, "longest sequence, in words, including its end mark"
+    )
     copy: bool = default(False, "can copy words of the source; both sides then share one vocabulary")
 
 
@@ -257,7 +265,7 @@ class Training(Section):
     all_steps: Positive = default(200_000, "steps for the summarizers all-N and for the supervised seq2seq")
     finetune_steps: Positive = default(200_000, "steps for a model that starts from an earlier one")
     finetune_rate: AboveZero = default(1e-4, "learning rate of a model that starts from an earlier one")
-    batch: Positive = default(64, "pairs per step")
+    batch: Batch = default(64, "pairs per step")
     learning_rate: AboveZero = default(5e-4, "learning rate of Adam")
     warmup: ZeroOrMore = default(0, "steps over which the learning rate rises linearly")
     decay: bool = default(False, "after the warmup it falls linearly, to a tenth at the last step")
@@ -273,13 +281,13 @@ class Training(Section):
 class Generation(Section):
     """How artificial pairs are made: top-k sampling, one sample per sentence."""
 
-    top_k: Positive = default(15, "each word is sampled from this many of the most probable")
+    top_k: Hypotheses = default(15, "each word is sampled from this many of the most probable")
     min_text_words: Positive = default(16, "shortest artificial text")
-    max_text_words: int = default(60, "longest artificial text")
+    max_text_words: Words = default(60, "longest artificial text")
     min_summary_words: Positive = default(1, "shortest artificial summary")
-    max_summary_words: int = default(12, "longest artificial summary")
-    batch: Positive = default(256, "sentences at once")
-    chunk: Positive = default(4_096, "sentences per file: the most that is lost when a run is killed")
+    max_summary_words: Words = default(12, "longest artificial summary")
+    batch: Batch = default(256, "sentences at once")
+    chunk: Batch = default(4_096, "sentences per file: the most that is lost when a run is killed")
     sentences_per_chain: ZeroOrMore = default(0, "real sentences per chain, different ones if there are enough; 0: all")
     output_words: TopWords = default(0, "most frequent words that can be generated; others can only be copied; 0: all")
     repeat_top_words: TopWords = default(0, "most frequent words that may occur twice in an artificial text; 0: all")
@@ -294,8 +302,8 @@ class Generation(Section):
 class Teaching(Section):
     """How all-N's teachers choose a summary for each text, with `plan.teachers` (not in the paper)."""
 
-    beam: Positive = default(5, "summaries that a teacher, and near-N, propose")
-    kept: Positive = default(6, "of those, the most alike, which are weighed")
+    beam: Hypotheses = default(5, "summaries that a teacher, and near-N, propose")
+    kept: Hypotheses = default(6, "of those, the most alike, which are weighed")
     expander_weight: NotNegative = default(0.8, "weight of the expander's mean log-probability of the text's words")
     fluency_weight: NotNegative = default(0.2, "weight of the trigrams' mean log-probability of the summary's words")
 
@@ -304,14 +312,14 @@ class Teaching(Section):
 class Decoding(Section):
     """How summaries are made for readers and for ROUGE: beam search."""
 
-    beam: Positive = default(5, "hypotheses kept")
+    beam: Hypotheses = default(5, "hypotheses kept")
     min_words: ZeroOrMore = default(1, "shortest summary, unless the text is that short; 0: the summaries' mean length")
-    max_words: Positive = default(20, "longest summary")
+    max_words: Words = default(20, "longest summary")
     no_repeat_ngram: ZeroOrMore = default(3, "no n-gram of this length occurs twice; 0: no such rule")
     repeat_top_words: TopWords = default(0, "most frequent words that may occur twice in a summary; 0: all")
     length_penalty: float = default(1.0, "scores are divided by length to the power of this")
     output_words: TopWords = default(0, "most frequent words that can be generated; others can only be copied; 0: all")
-    batch: Positive = default(64, "texts at once")
+    batch: Batch = default(64, "texts at once")
     related_words: ZeroOrMore = default(
         0, "words that models which copy may choose from, the nearest to those of the text; 0: any word"
     )
@@ -329,7 +337,9 @@ class Plan(Section):
     """Which models are trained."""
 
     initializers: Chains = default(PAPER_INITIALIZERS, "the chains: pr-thr, dbae, mu1, near")
-    iterations: Annotated[int, Field(ge=0, multiple_of=2)] = default(6, "the last summarizers are x-<iterations>; even")
+    iterations: Annotated[int, Field(ge=0, le=100, multiple_of=2)] = default(
+        6, "the last summarizers are x-<iterations>; even"
+    )
     train_all: bool = default(True, "also train all-2, all-4 ... on the pairs of all chains")
     all_chains: SomeChains = default(
         (), "with near: whose artificial texts all-N learns from; [], or none of them trained: all"
@@ -388,11 +398,13 @@ def parse(toml: str, where: str) -> Recipe:
     """Make a recipe of TOML text; `base` names the shipped recipe that it starts from."""
     try:
         table = tomllib.loads(toml)
-    except tomllib.TOMLDecodeError as error:
-        raise RecipeError(f"recipe {where}: {error}") from error
+    except ValueError as error:  # no TOML, or a number of thousands of digits
+        raise RecipeError(f"recipe {where}: {_shorten(str(error))}") from error
+    except RecursionError:
+        raise RecipeError(f"recipe {where}: nested too deeply") from None
     base = table.pop("base", None)
     if base is not None and base not in SHIPPED:
-        raise RecipeError(f"recipe {where}: base = {base!r} is none of {', '.join(SHIPPED)}")
+        raise RecipeError(f"recipe {where}: base = {_show(base)} is none of {', '.join(SHIPPED)}")
     return _merge(load(base) if base else Recipe(), table, f"recipe {where}")
 
 
@@ -400,15 +412,29 @@ def override(recipe: Recipe, settings: list[str]) -> Recipe:
     """Apply `section.key=value` settings, as given on the command line."""
     for setting in settings:
         name, sign, value = setting.partition("=")
+        shown = _shorten(setting)
         if not sign:
-            raise RecipeError(f"--set {setting}: expected section.key=value, such as training.batch=32")
+            raise RecipeError(f"--set {shown}: expected section.key=value, such as training.batch=32")
         section, _, key = name.strip().rpartition(".")
         try:
             parsed = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):  # no TOML, or a number of thousands of digits
             parsed = value.strip()
-        recipe = _merge(recipe, {section: {key: parsed}} if section else {key: parsed}, f"--set {setting}")
+        recipe = _merge(recipe, {section: {key: parsed}} if section else {key: parsed}, f"--set {shown}")
     return recipe
+
+
+def _show(value: object) -> str:
+    """Return how a value is written, or its beginning."""
+    try:
+        return _shorten(repr(value))
+    except ValueError:  # Python does not write numbers of thousands of digits
+        return "a very long number"
+
+
+def _shorten(text: str) -> str:
+    """Return the first letters of something that may be very long."""
+    return text if len(text) <= 200 else f"{text[:200]}..."
 
 
 def _merge(recipe: Recipe, table: dict[str, Any], where: str) -> Recipe:

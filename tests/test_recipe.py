@@ -249,7 +249,7 @@ def test_a_stored_run_with_old_keys_names_the_new_ones(tmp_path: Path) -> None:
     source = Source("a.txt", 1, 1, "digest")
     Run.create(tmp_path, Recipe(), Inputs(source, source))
     stored = tmp_path / "recipe.toml"
-    stored.write_text(stored.read_text("utf-8").replace("copy_bias", "lam"), encoding="utf-8")
+    stored.write_text(Recipe().to_toml().replace("copy_bias", "lam"), encoding="utf-8")  # had no checksum then
     with pytest.raises(RecipeError, match=r"recipe.toml: dbae.lam is now dbae.copy_bias$"):
         Run.open(tmp_path)
 
@@ -286,3 +286,39 @@ def test_a_recipe_cannot_be_changed() -> None:
 def test_small_corpora_are_read_more_often_for_their_vectors() -> None:
     settings = recipe.PrThr(vector_epochs=4, vector_words=1_000)
     assert [settings.epochs_for(words) for words in (0, 90, 500)] == [1_000, 12, 4]
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "plan.iterations=100000000",
+        "seq2seq.encoder_layers=1000000000",
+        "seq2seq.positions=1000000000",
+        "dbae.width=100000000",
+        "decoding.beam=1000000000",
+        "text.joint_vocabulary=1000000000000",
+        "embeddings.buckets=1000000000000",
+    ],
+)
+def test_sizes_have_upper_bounds(setting: str) -> None:
+    with pytest.raises(RecipeError, match=r"should be less than or equal to"):
+        override(Recipe(), [setting])
+
+
+LONG = "9" * 90_000
+
+
+@pytest.mark.parametrize("setting", [f"text.digits={LONG}", f"mu1.width=0x{LONG}", f"{LONG}.y=1", f"plan.{LONG}=1"])
+def test_a_message_is_short_whatever_it_is_about(setting: str) -> None:
+    with pytest.raises(RecipeError) as refused:
+        override(Recipe(), [setting])
+    assert len(str(refused.value)) < 2_000
+
+
+def test_a_recipe_that_is_nested_too_deeply_is_refused() -> None:
+    with pytest.raises(RecipeError, match="nested"):
+        parse("a = " + "[" * 50_000, "mine.toml")
+    with pytest.raises(RecipeError, match="digits"):
+        parse(f"seed = {LONG}", "mine.toml")
+    with pytest.raises(RecipeError):
+        override(Recipe(), ["text.digits=" + "[" * 50_000])

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import errno
 import json
+import math
+import os
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,6 +23,7 @@ from threading import Lock
 from nutgraf.backtranslation import cost
 from nutgraf.backtranslation.steps import Steps, Task
 from nutgraf.errors import NutgrafError, RunError
+from nutgraf.files import read_text, write_atomically
 from nutgraf.hardware import Hardware
 from nutgraf.progress import Progress, ignore
 from nutgraf.run import manifest
@@ -134,14 +137,16 @@ class Engine:
             watch = _Watch(self, step, work)
             seed = f"{self.run.recipe.seed} {step.name}"
             self.work.make(Task(step, folder, work, seed, watch.report, watch.warn))
-            record = manifest.finish(folder, self.keys[step.name], inputs, watch.earlier + watch.seconds)
+            hardware, seconds = self.work.hardware, watch.earlier + watch.seconds
+            key = self.keys[step.name]
+            record = manifest.finish(folder, key, inputs, seconds, hardware.threads, str(hardware.device))
         except NutgrafError as error:
             raise type(error)(f"step {step.name}: {error}") from error
         except Exception as error:
-            if _disk_full(error):
+            if reason := _failure_of_disk(error):
                 raise RunError(
-                    f"step {step.name}: the disk that holds {self.run.folder} is full. Steps that are done stay; "
-                    "free some space and give the same command again"
+                    f"step {step.name}: the disk that holds {self.run.folder} {reason}. Steps that are done stay; "
+                    "mend that and give the same command again"
                 ) from error
             raise
         self.clock.spend(step.name, watch.seconds)
@@ -212,8 +217,8 @@ class _Watch:
         if now - self.written > _WRITTEN_EVERY:
             self.written = now
             facts = {"step": self.step.name, **asdict(progress), "step_left": left, "plan_left": left + after}
-            (self.engine.run.folder / PROGRESS).write_text(json.dumps(facts), encoding="utf-8")
-            (self.work / SPENT).write_text(f"{self.earlier + self.seconds:.1f}", encoding="utf-8")
+            write_atomically(self.engine.run.folder / PROGRESS, json.dumps(facts).encode())
+            write_atomically(self.work / SPENT, f"{self.earlier + self.seconds:.1f}".encode())
 
 
 class _Clock:
@@ -246,14 +251,17 @@ class _Clock:
 
 def _seconds_before(work: Path) -> float:
     """Return what processes that were killed had spent on the step."""
-    path = work / SPENT
     try:
-        return float(path.read_text("utf-8"))
-    except (OSError, ValueError):  # none were killed, or the last one while it wrote this
+        seconds = float(read_text(work / SPENT, 100))
+    except (FileNotFoundError, ValueError):  # none were killed
         return 0.0
+    return seconds if 0 <= seconds < math.inf else 0.0
 
 
-def _disk_full(error: BaseException) -> bool:
-    """Whether an error, from Python or from a library, says that the disk is full."""
-    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return full or "No space left on device" in str(error) or _CUT_SHORT.search(str(error)) is not None
+def _failure_of_disk(error: BaseException) -> str:
+    """Return what an error, from Python or from a library, says of the disk; empty if it says nothing."""
+    told = re.search(r"\(os error (\d+)\)", str(error))  # safetensors' way
+    number = error.errno if isinstance(error, OSError) else int(told[1]) if told else None
+    if number in (errno.ENOSPC, errno.EDQUOT) or _CUT_SHORT.search(str(error)):
+        return "is full"
+    return f"fails: {os.strerror(number)}" if number else ""

@@ -29,7 +29,7 @@ from nutgraf.models.learn import fit_of, learn
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.progress import Progress, Report, ignore
 from nutgraf.run.folder import Run
-from nutgraf.run.inputs import Source
+from nutgraf.run.inputs import Source, read_again, read_pairs_again
 from nutgraf.run.keys import eta_is_tuned
 from nutgraf.run.names import FOUND, ModelName
 from nutgraf.run.pairs import ARTIFICIAL, real_side
@@ -51,7 +51,6 @@ from nutgraf.text.corpus import Corpus
 from nutgraf.text.embeddings import train_embeddings
 from nutgraf.text.lexicon import Vocab
 from nutgraf.text.prepare import Prepared, check_vocabularies, prepare, usual_length
-from nutgraf.text.reading import read_lines, read_pairs
 from nutgraf.text.tokens import Tokenizer, is_number
 from nutgraf.text.trigrams import Trigrams
 
@@ -116,15 +115,14 @@ class Steps:
         def report(progress: Progress) -> None:
             task.report(Progress(progress.done, totals.get(progress.note, 0), "lines", progress.note))
 
-        lines = [read_lines(source.path, source.limit) for source in (inputs.texts, inputs.summaries)]
+        lines = [read_again(source) for source in (inputs.texts, inputs.summaries)]
         prepare(lines[0], lines[1], self.recipe.text, task.folder, report)
         for warning in check_vocabularies(self.prepared, self.recipe.text):
             task.warn(warning)
 
     def _casing(self, task: Task) -> None:
         sources = (self.run.inputs.texts, self.run.inputs.summaries)
-        limits = [min(source.limit or CASED_LINES, CASED_LINES) for source in sources]
-        total = sum(min(source.lines, limit) for source, limit in zip(sources, limits, strict=True))
+        total = sum(min(source.lines, CASED_LINES) for source in sources)
         count = itertools.count(1)
 
         def counted(line: str) -> str:
@@ -132,7 +130,7 @@ class Steps:
                 task.report(Progress(done, total, "lines"))
             return line
 
-        lines = [map(counted, read_lines(source.path, limit)) for source, limit in zip(sources, limits, strict=True)]
+        lines = [map(counted, read_again(source, CASED_LINES)) for source in sources]
         casing.Casing.learn(*lines).save(task.folder / casing.FILE)
 
     def _aligned(self, task: Task) -> None:
@@ -145,7 +143,7 @@ class Steps:
     def _encode_pairs(self, source: Source, limit: int = 0) -> thresholds.Pairs:
         """Return pairs as ids; words that neither corpus has get numbers past the lexicon's end, and can be copied."""
         settings = self.recipe.text
-        sides = zip(*read_pairs(source.path, limit), strict=True)
+        sides = zip(*read_pairs_again(source, limit), strict=True)
         tokenizer = Tokenizer(settings.digits)
         tokens = [[tokenizer.words(line) for line in side] for side in sides]
         lexicon = self.prepared.lexicon.extended(sentence for side in tokens for sentence in side)
@@ -237,7 +235,7 @@ class Steps:
             apply = self._initial(name)
         else:
             apply = self._committee(task) if name.teacher else self._sampler(name, task.seed)
-        pairs.generate(real, apply, self.recipe.generation.chunk, task.work, task.folder, task.report)
+        pairs.generate(real, apply, self.recipe.generation.chunk, task.work, task.folder, task.report, task.warn)
 
     def _find_pairs(self, task: Task) -> None:
         """Pair texts with their nearest summaries; a text with no near one has an empty summary."""

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from nutgraf.errors import InputError
 from nutgraf.run.events import Event, Listener, State
+from nutgraf.run.folder import TENSORBOARD
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
 
-FOLDER = "tensorboard"
 EVERY = 10  # steps between points
 Warn = Callable[[str], None]
 
@@ -30,7 +30,7 @@ def charting(run: Path, listener: Listener, warn: Warn) -> Charts:
             "--tensorboard: needs the package tensorboard, which is not installed. "
             "`pip install tensorboard`, or leave the option out"
         ) from error
-    folder = run / FOLDER
+    folder = run / TENSORBOARD
     return Charts(lambda name, step: SummaryWriter(folder / name, purge_step=step, flush_secs=10), listener, warn)
 
 
@@ -49,7 +49,7 @@ class Charts:
             self._write(event)
         except Exception as error:
             self._writers[name] = None
-            self._warn(f"{FOLDER}/{name}: not written ({type(error).__name__}: {error})")
+            self._warn(f"{TENSORBOARD}/{name}: not written ({type(error).__name__}: {error})")
 
     def flush(self) -> None:
         """Write to the disk what is known so far."""

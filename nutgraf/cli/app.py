@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -34,15 +35,31 @@ class _Group(TyperGroup):
             sys.stdout.flush()
             return result
         except NutgrafError as error:
-            say(f"{typer.style('error:', fg='red')} {error}")
-            code = 2
+            code = _fail(str(error))
         except KeyboardInterrupt:
             code = 130
-        except BrokenPipeError:
-            # Whoever read our output has seen enough; Python must not complain when it closes it.
-            sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
-            code = 141
+        except OSError as error:
+            code = _fail_of_system(error)
+        except MemoryError as error:
+            code = _fail(f"not enough memory {error}".strip())
         raise typer.Exit(code)
+
+
+def _fail_of_system(error: OSError) -> int:
+    """Say that the system failed: a full disk, a folder without permission. A traceback would not explain it."""
+    # Python must not complain once more when it closes standard output.
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
+    if isinstance(error, BrokenPipeError):  # whoever read our output has seen enough
+        return 141
+    return _fail(f"{str(error.filename or 'output')[:200]}: {error.strerror or error}")
+
+
+def _fail(message: str) -> int:
+    """Say what went wrong, without control characters that may come from a file; return the exit code."""
+    shown = "".join(letter if letter.isprintable() or letter == "\n" else f"\\x{ord(letter):02x}" for letter in message)
+    with suppress(OSError):  # standard error may be closed
+        say(f"{typer.style('error:', fg='red')} {shown}")
+    return 2
 
 
 app = typer.Typer(
@@ -84,4 +101,12 @@ for command in COMMANDS:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit."""
     share_cores()
-    app(arguments, prog_name="nutgraf")
+    try:
+        app(arguments, prog_name="nutgraf")
+    except SystemExit as stopped:
+        # Typer prints help itself, and ends with 1 where the reader of a pipe is gone.
+        if stopped.code == 1 and isinstance(stopped.__context__, BrokenPipeError):
+            raise SystemExit(_fail_of_system(stopped.__context__)) from None
+        raise
+    except OSError as error:
+        raise SystemExit(_fail_of_system(error)) from None

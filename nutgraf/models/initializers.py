@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from nutgraf.errors import RunError
 from nutgraf.extras import need_extra, need_torch
 from nutgraf.models.pr_thr import PrThr
 from nutgraf.text.lexicon import Ids
@@ -14,6 +15,10 @@ from nutgraf.text.lexicon import Ids
 class Initializer(Protocol):
     """A summarizer of word ids that can be saved."""
 
+    @property
+    def lexicon_size(self) -> int:
+        """The number of words of the lexicon that it was made for."""
+
     def __call__(self, sentences: Sequence[Ids]) -> list[Ids]:
         """Summarize sentences."""
 
@@ -21,8 +26,15 @@ class Initializer(Protocol):
         """Write the model's files."""
 
 
-def load_initializer(chain: str, folder: Path) -> Initializer:
-    """Read an initializer by the name of its chain."""
+def load_initializer(chain: str, folder: Path, lexicon: int | None = None) -> Initializer:
+    """Read an initializer by the name of its chain; `lexicon` is the number of words that it must be for, if known."""
+    model = _load(chain, folder)
+    if lexicon is not None and model.lexicon_size != lexicon:
+        raise RunError(f"{folder}: made for a lexicon of {model.lexicon_size:,} words, and this one has {lexicon:,}")
+    return model
+
+
+def _load(chain: str, folder: Path) -> Initializer:
     if chain == "pr-thr":
         return PrThr.load(folder)
     if chain == "near":

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nutgraf.learning.beam import NEVER, Floats, Longs, top_columns
-from nutgraf.models.weights import Arrays, Weights
+from nutgraf.models.arrays import Arrays
+from nutgraf.models.weights import Weights
 from nutgraf.recipe import Seq2seq as Settings
 from nutgraf.text.corpus import pad_sentences
 from nutgraf.text.lexicon import EOS, PAD, SPECIALS, UNK, Ids
@@ -106,9 +107,9 @@ class LightModel:
         return np.asarray(self.table / np.maximum(lengths, np.float32(1e-12)))
 
     @classmethod
-    def load(cls, folder: Path) -> LightModel:
+    def load(cls, folder: Path, lexicon: int | None = None) -> LightModel:
         """Read a model's two files."""
-        return cls(Weights.load(folder))
+        return cls(Weights.load(folder, lexicon))
 
     def encode(self, words: Longs) -> Source:
         """Read (B, S) lexicon ids."""

@@ -19,18 +19,21 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
 from nutgraf import recipe
+from nutgraf.files import naming, read_json
 from nutgraf.learning.batches import Batches, gather_batch
 from nutgraf.learning.loop import Fit, Job, fit
+from nutgraf.models.arrays import check_shapes, read_arrays
 from nutgraf.models.bow import Bags, BowEncoder, average, moments, ratio
 from nutgraf.seeds import generator_of
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import UNK, Ids, Vocab
 
+WEIGHTS, FIGURES = "mu1.safetensors", "mu1.json"
 PAPER_ETA = 0.3
 BATCH = 512  # sentences summarized at once
 
@@ -84,6 +87,11 @@ class Mu1:
     eta: float
     max_words: int  # N
 
+    @property
+    def lexicon_size(self) -> int:
+        """The number of words of the lexicon that it was made for."""
+        return len(self.vocab.table)
+
     def __call__(self, sentences: Sequence[Ids]) -> list[Ids]:
         """Summarize sentences."""
         result: list[Ids] = []
@@ -115,19 +123,26 @@ class Mu1:
     def save(self, folder: Path) -> None:
         """Write the model's two files."""
         tensors = {name: tensor.contiguous() for name, tensor in self.module.state_dict().items()}
-        save_file(tensors | {"vocabulary": torch.from_numpy(self.vocab.ids.copy())}, folder / "mu1.safetensors")
+        save_file(tensors | {"vocabulary": torch.from_numpy(self.vocab.ids.copy())}, folder / WEIGHTS)
         figures = {"eta": self.eta, "max_words": self.max_words, "lexicon": len(self.vocab.table)}
-        (folder / "mu1.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+        (folder / FIGURES).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, folder: Path) -> Mu1:
-        """Read what `save` wrote."""
-        figures = json.loads((folder / "mu1.json").read_text(encoding="utf-8"))
-        tensors = load_file(folder / "mu1.safetensors")
-        vocab = Vocab(tensors.pop("vocabulary").numpy(), figures["lexicon"])
-        module = Moments(tensors["vectors"].numpy(), tensors["weight"].shape[1], torch.Generator())
-        module.load_state_dict(tensors)
-        return cls(module.eval(), vocab, figures["eta"], figures["max_words"])
+        """Read what `save` wrote; a RunError names a file that is something else."""
+        with naming(folder / FIGURES):
+            figures = read_json(folder / FIGURES)
+            eta, max_words, lexicon = float(figures["eta"]), int(figures["max_words"]), int(figures["lexicon"])
+            if not 0 <= eta <= 1 or max_words < 1:
+                raise ValueError(f"eta {eta}, max_words {max_words}")
+        with naming(folder / WEIGHTS):
+            arrays = read_arrays(folder / WEIGHTS)
+            vocab, weight, vectors = Vocab(arrays.pop("vocabulary"), lexicon), arrays["weight"], arrays["vectors"]
+            check_shapes({"weight": weight}, [("weight", (len(vocab), weight.shape[-1]))])
+            check_shapes({"vectors": vectors}, [("vectors", (len(vocab), vectors.shape[-1]))])
+            module = Moments(vectors, weight.shape[1], torch.Generator())
+            module.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
+        return cls(module.eval(), vocab, eta, max_words)
 
 
 def train(

@@ -32,11 +32,13 @@ from sparse_dot_topn import sp_matmul_topn
 from torch import Tensor
 
 from nutgraf import recipe
+from nutgraf.files import check_regular, naming, read_json
 from nutgraf.learning.batches import gather_batch
 from nutgraf.progress import Progress, Report, ignore
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import SPECIALS, UNK, Ids
 
+WORDS, FIGURES = "near.safetensors", "near.json"
 NONE = -1  # the place of no summary
 BATCH = 64  # texts whose candidates are scored at once
 BLOCK = 2_048  # texts searched for at once
@@ -88,6 +90,11 @@ class Near:
         self.summaries, self.words, self.settings = summaries, words, settings
         self._idf, self._vectors = torch.from_numpy(words.idf), torch.from_numpy(words.vectors)
         self._names, self._numbers = torch.from_numpy(words.names), torch.from_numpy(words.numbers)
+
+    @property
+    def lexicon_size(self) -> int:
+        """The number of words of the lexicon that it was made for."""
+        return len(self.words.idf)
 
     def __call__(self, sentences: Sequence[Ids]) -> list[Ids]:
         """Summarize sentences; one that shares no word with any summary gets an empty one."""
@@ -168,14 +175,22 @@ class Near:
     def save(self, folder: Path) -> None:
         """Write the summaries and what is known of their words."""
         self.summaries.save(folder, "summaries")
-        save_file(asdict(self.words), folder / "near.safetensors")
-        (folder / "near.json").write_text(json.dumps(asdict(self.settings), indent=1) + "\n", encoding="utf-8")
+        save_file(asdict(self.words), folder / WORDS)
+        (folder / FIGURES).write_text(json.dumps(asdict(self.settings), indent=1) + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, folder: Path) -> Near:
-        """Read what `save` wrote."""
-        settings = recipe.Near(**json.loads((folder / "near.json").read_text(encoding="utf-8")))
-        return cls(Corpus.open(folder, "summaries"), Words(**load_file(folder / "near.safetensors")), settings)
+        """Read what `save` wrote; a RunError names a file that is something else."""
+        with naming(folder / FIGURES):
+            settings = recipe.Near(**read_json(folder / FIGURES))
+        summaries = Corpus.open(folder, "summaries")
+        with naming(folder / WORDS):
+            check_regular(folder / WORDS, (folder / WORDS).lstat().st_mode)
+            words = Words(**load_file(folder / WORDS))
+            if any(len(array) != len(words.idf) or not np.isfinite(array).all() for array in asdict(words).values()):
+                raise ValueError("figures that are not finite, or not of each word")
+        summaries.check(folder, len(words.idf))
+        return cls(summaries, words, settings)
 
 
 def _is_first(sentences: Tensor) -> Tensor:

@@ -16,10 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
+from nutgraf.files import check_regular, naming, read_json
 from nutgraf.text.lexicon import EOS, UNK, Ids, Vocab
 
 Matrix = NDArray[np.float32]
 
+WEIGHTS, FIGURES = "pr-thr.safetensors", "pr-thr.json"
 PAPER_ETA = 0.9
 SHARED_WORDS = 1000  # the most frequent words of both vocabularies, over which `self_match` is counted
 MIN_SELF_MATCH = 0.2  # below this, the alignment found little or nothing
@@ -35,6 +37,11 @@ class PrThr:
     eta: float
     max_words: int  # N
     self_match: float  # the share of the most frequent shared words that are their own nearest neighbours
+
+    @property
+    def lexicon_size(self) -> int:
+        """The number of words of the lexicon that it was made for."""
+        return len(self.vocab.table)
 
     @property
     def alignment_failed(self) -> bool:
@@ -67,20 +74,30 @@ class PrThr:
     def save(self, folder: Path) -> None:
         """Write the model's two files."""
         arrays = {"vocabulary": self.vocab.ids, "neighbour": self.neighbour, "distance": self.distance}
-        save_file(arrays, folder / "pr-thr.safetensors")
+        save_file(arrays, folder / WEIGHTS)
         figures = {
             "eta": self.eta,
             "max_words": self.max_words,
             "self_match": self.self_match,
             "lexicon": len(self.vocab.table),
         }
-        (folder / "pr-thr.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+        (folder / FIGURES).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, folder: Path) -> PrThr:
-        """Read what `save` wrote."""
-        figures = json.loads((folder / "pr-thr.json").read_text(encoding="utf-8"))
-        arrays = load_file(folder / "pr-thr.safetensors")
-        vocab = Vocab(arrays["vocabulary"], figures["lexicon"])
-        thresholds = figures["eta"], figures["max_words"], figures["self_match"]
-        return cls(vocab, arrays["neighbour"], arrays["distance"], *thresholds)
+        """Read what `save` wrote; a RunError names a file that is something else."""
+        with naming(folder / FIGURES):
+            figures = read_json(folder / FIGURES)
+            lexicon, max_words = int(figures["lexicon"]), int(figures["max_words"])
+            eta, self_match = float(figures["eta"]), float(figures["self_match"])
+            if not 0 <= eta <= 2 or not 0 <= self_match <= 1 or max_words < 1:
+                raise ValueError(f"eta {eta}, self_match {self_match}, max_words {max_words}")
+        with naming(folder / WEIGHTS):
+            check_regular(folder / WEIGHTS, (folder / WEIGHTS).lstat().st_mode)
+            arrays = load_file(folder / WEIGHTS)
+            vocab, neighbour, distance = Vocab(arrays["vocabulary"], lexicon), arrays["neighbour"], arrays["distance"]
+            if not neighbour.shape == distance.shape == (len(vocab),) or not np.isfinite(distance).all():
+                raise ValueError("a neighbour and its distance should be there for each word")
+            if not 0 <= neighbour.min() <= neighbour.max() < lexicon:
+                raise ValueError("neighbours that the lexicon lacks")
+        return cls(vocab, neighbour, distance, eta, max_words, self_match)

@@ -22,9 +22,9 @@ def save(model: Seq2seq, folder: Path) -> None:
     weights_of(model).save(folder)
 
 
-def load(folder: Path, device: str | torch.device) -> Seq2seq:
-    """Read what `save` or an export wrote, for use."""
-    weights = Weights.load(folder)
+def load(folder: Path, device: str | torch.device, lexicon: int | None = None) -> Seq2seq:
+    """Read what `save` or an export wrote, for use; `lexicon` is as for `Weights.load`."""
+    weights = Weights.load(folder, lexicon)
     width = weights.arrays["target_table"].shape[1]
     blank = [np.zeros((len(vocab), width), dtype=np.float32) for vocab in (weights.source, weights.target)]
     model = Seq2seq(weights.source, weights.target, weights.settings, blank[0], blank[1], torch.Generator())

@@ -7,21 +7,22 @@ are float32 again. Two bytes change a weight by at most 1/2048 of itself, one by
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import save_file
 
+from nutgraf.files import naming, read_json
+from nutgraf.models.arrays import Arrays, Shape, check_shapes, read_arrays
 from nutgraf.recipe import Seq2seq as Settings
 from nutgraf.text.lexicon import Ids, Vocab
 
 WEIGHTS, CONFIG = "model.safetensors", "model.json"
 
-Arrays = dict[str, NDArray[Any]]
 Pack = Callable[[Arrays], Arrays]
 
 _SCALE = ".scale"
@@ -53,10 +54,16 @@ def pack_int8(arrays: Arrays) -> Arrays:
 def unpack(arrays: Arrays) -> Arrays:
     """Return float32 weights: int8 ones are multiplied by their scales."""
     return {
-        name: array * arrays[name + _SCALE] if name + _SCALE in arrays else array.astype(np.float32, copy=False)
+        name: array * arrays[name + _SCALE] if name + _SCALE in arrays else _as_float32(name, array)
         for name, array in arrays.items()
         if not name.endswith(_SCALE)
     }
+
+
+def _as_float32(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    if array.dtype.kind != "f":
+        raise ValueError(f"{name} is made of {array.dtype}")
+    return array.astype(np.float32, copy=False)
 
 
 PACKS: dict[str, Pack] = {"half": pack_half, "int8": pack_int8}
@@ -81,14 +88,25 @@ class Weights:
         (folder / CONFIG).write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
 
     @classmethod
-    def load(cls, folder: Path) -> Weights:
-        """Read what `save` wrote."""
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-        settings = Settings(**config["settings"])
-        arrays = load_file(folder / WEIGHTS)
-        target = Vocab(arrays.pop("target_ids"), config["lexicon"])
-        source = target if settings.copy else Vocab(arrays.pop("source_ids"), config["lexicon"])
-        return cls(settings, source, target, unpack(arrays))
+    def load(cls, folder: Path, lexicon: int | None = None) -> Weights:
+        """Read what `save` wrote; `lexicon` is the number of words that it must be for, where that is known.
+
+        The files may be a stranger's: all sizes are compared with each other before anything of that size is made, and
+        weights that are not finite are refused. A RunError names the file.
+        """
+        with naming(folder / CONFIG):
+            config = read_json(folder / CONFIG)
+            settings, words = Settings(**config["settings"]), int(config["lexicon"])
+            if lexicon is not None and words != lexicon:
+                raise ValueError(f"made for a lexicon of {words:,} words, and this one has {lexicon:,}")
+        with naming(folder / WEIGHTS):
+            arrays = read_arrays(folder / WEIGHTS)
+            target = Vocab(arrays.pop("target_ids"), words)
+            source = target if settings.copy else Vocab(arrays.pop("source_ids"), words)
+            arrays = unpack(arrays)
+            width = arrays["target_table"].shape[-1]
+            check_shapes(arrays, expected_shapes(settings, width, len(source), len(target)))
+        return cls(settings, source, target, arrays)
 
     def only(self, kept: Ids) -> Weights:
         """Return the same words by their places in a smaller lexicon, which has these words of the one before."""
@@ -96,3 +114,23 @@ class Weights:
             Vocab(np.searchsorted(kept, vocab.ids).astype(np.int32), len(kept)) for vocab in (self.source, self.target)
         )
         return replace(self, source=source, target=target)
+
+
+def expected_shapes(settings: Settings, embedding: int, source: int, target: int) -> Iterator[tuple[str, Shape]]:
+    """Yield the name and the shape of each array of a model, without making it."""
+    width, kernel = settings.width, settings.kernel
+    yield from (("target_table", (target, embedding)), ("bias", (target,)))
+    yield from _affine("gate", width, 1) if settings.copy else iter([("own_source_table", (source, embedding))])
+    for side, layers in (("encoder", settings.encoder_layers), ("decoder", settings.decoder_layers)):
+        yield f"{side}.positions", (settings.positions, embedding)
+        yield from _affine(f"{side}.enter", embedding, width)
+        yield from _affine(f"{side}.leave", width, embedding)
+        for layer in range(layers):
+            yield from _affine(f"{side}.convolutions.{layer}", kernel * width, 2 * width)
+            if side == "decoder":
+                yield from _affine(f"{side}.attentions.{layer}.enter", width, embedding)
+                yield from _affine(f"{side}.attentions.{layer}.leave", embedding, width)
+
+
+def _affine(name: str, inputs: int, outputs: int) -> Iterator[tuple[str, Shape]]:
+    yield from ((f"{name}.v", (outputs, inputs)), (f"{name}.gain", (outputs, 1)), (f"{name}.bias", (outputs,)))

@@ -16,9 +16,8 @@ from nutgraf.errors import RunError
 from nutgraf.files import write_atomically
 from nutgraf.report.page import render_page
 from nutgraf.run.events import Event, Listener, State
-from nutgraf.run.folder import Run
+from nutgraf.run.folder import REPORT, Run
 
-REPORT = "report.html"
 PAUSE = 5.0  # seconds between reports while short steps follow each other
 Warn = Callable[[str], None]
 

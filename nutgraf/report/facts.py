@@ -16,8 +16,8 @@ from safetensors.numpy import load_file
 from nutgraf.learning.loop import Point, load_history
 from nutgraf.models.pr_thr import PrThr
 from nutgraf.report.charts import Axis, Charts, Panel, Series, make_axis
-from nutgraf.run import evaluations, manifest
-from nutgraf.run.evaluations import Evaluation
+from nutgraf.run import manifest
+from nutgraf.run.evaluations import Evaluation, evaluations
 from nutgraf.run.folder import Run
 from nutgraf.run.manifest import Manifest
 from nutgraf.run.names import ModelName
@@ -105,7 +105,7 @@ class Facts:
     @cached_property
     def evaluations(self) -> list[Evaluation]:
         """All evaluations, by the name of the pairs; a damaged one is an error."""
-        return [Evaluation.load(path) for path in sorted((self.run.folder / evaluations.FOLDER).glob("*.json"))]
+        return evaluations(self.run.folder)
 
     @cached_property
     def prepared(self) -> Prepared:

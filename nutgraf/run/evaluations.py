@@ -7,17 +7,19 @@ stay, as long as those models are the same, and a limit or another file of the s
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from nutgraf.errors import NutgrafError
-from nutgraf.files import write_atomically
-from nutgraf.run.inputs import Source, read_source
-from nutgraf.text.reading import read_pairs
+from nutgraf.errors import NutgrafError, RunError
+from nutgraf.files import naming, read_json, read_text, write_atomically
+from nutgraf.run.inputs import Source, read_pairs_source
 
 FOLDER = "evaluation"
+_MOST_OUTPUT = 1 << 30  # bytes of one system's summaries
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,20 @@ class Row:
     unsupported: float | None = None  # share of outputs with a name or a number that is not in their input
     contradicted: float | None = None  # share of outputs that say the opposite of a direction in their input
 
+    @classmethod
+    def from_table(cls, table: Any) -> Row:
+        """Read what `asdict` made; anything else is a ValueError, TypeError or KeyError."""
+        estimates = {key: Estimate(**table[key]) for key in ("r1", "r2", "rl")}
+        row = cls(**{**table, **estimates})
+        scores = [score for estimate in estimates.values() for score in (estimate.mean, estimate.low, estimate.high)]
+        optional = [value for value in (row.bits, row.unsupported, row.contradicted) if value is not None]
+        figures = [*scores, row.words, row.copied, row.repeated, row.aligned, row.pairs, *optional]
+        if not all(type(figure) in (int, float) and math.isfinite(figure) for figure in figures):
+            raise ValueError("a row with something other than figures")
+        if not all(type(text) is str and text.isprintable() for text in (row.name, row.signature)):
+            raise ValueError("a row without a name")
+        return row
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -65,15 +81,17 @@ class Evaluation:
 
     @classmethod
     def load(cls, path: Path) -> Evaluation:
-        """Read what `save` wrote."""
-        table = json.loads(path.read_text("utf-8"))
-        rows = [Row(**{**row, **{key: Estimate(**row[key]) for key in ("r1", "r2", "rl")}}) for row in table["rows"]]
-        return cls(path, Source(**table["pairs"]), tuple(rows), table["models"])
+        """Read what `save` wrote; a RunError names a file that is something else."""
+        with naming(path):
+            table = read_json(path)
+            rows = tuple(Row.from_table(row) for row in table["rows"])
+            models = {str(name): str(digest) for name, digest in table["models"].items()}
+            return cls(path, Source.from_table(table["pairs"]), rows, models)
 
     @classmethod
     def find(cls, path: Path) -> Evaluation | None:
         """Read what `save` wrote; None where there is nothing, or nothing that can be read."""
-        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+        with suppress(OSError, RunError):
             return cls.load(path)
         return None
 
@@ -107,9 +125,10 @@ class Evaluation:
     def pairs(self) -> list[tuple[str, str]]:
         """Return the pairs that were evaluated; none where the file is no longer there or is another one now."""
         try:
-            if read_source(self.source.path, self.source.limit).digest != self.source.digest:
+            if not Path(self.source.path).is_file():  # a stranger may have written the name of a pipe
                 return []
-            return read_pairs(self.source.path, self.source.limit)
+            source, pairs = read_pairs_source(self.source.path, self.source.limit)
+            return pairs if source.digest == self.source.digest else []
         except (NutgrafError, OSError):
             return []
 
@@ -119,12 +138,12 @@ class Evaluation:
 
     def outputs(self, name: str) -> list[str]:
         """Return a system's summaries."""
-        return self.outputs_path(name).read_text("utf-8").split("\n")[:-1]
+        return read_text(self.outputs_path(name), _MOST_OUTPUT).split("\n")[:-1]
 
 
 def evaluations(run: Path) -> list[Evaluation]:
-    """Return all evaluations of a run that can be read, by their names."""
-    return [found for path in sorted((run / FOLDER).glob("*.json")) if (found := Evaluation.find(path))]
+    """Return all evaluations of a run, by their names; a damaged one is a RunError."""
+    return [Evaluation.load(path) for path in sorted((run / FOLDER).glob("*.json"))]
 
 
 def _stem(path: str) -> str:

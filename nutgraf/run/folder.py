@@ -11,27 +11,32 @@ pairs, decoding, settings of steps to come.
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from nutgraf import recipe as recipes
 from nutgraf.errors import RunError
-from nutgraf.files import partial_of, write_atomically
+from nutgraf.files import is_partial_of, read_bytes, refuse_links, write_atomically
 from nutgraf.run import manifest as records
+from nutgraf.run.evaluations import FOLDER as EVALUATION
 from nutgraf.run.evaluations import evaluations
 from nutgraf.run.inputs import Inputs, Source
 from nutgraf.run.keys import step_keys
 from nutgraf.run.lock import LOCK, lock
 from nutgraf.run.manifest import Manifest
-from nutgraf.run.names import latest, summarizers
+from nutgraf.run.names import ModelName, latest, summarizers
 from nutgraf.run.plan import Step, make_plan
+from nutgraf.run.seals import read_recipe, read_table, seal_recipe, seal_table
 
 FORMAT = 2
 RUN, RECIPE, STEPS, PROGRESS = "run.json", "recipe.toml", "steps", "progress.json"
-_FIRST = (LOCK, RECIPE, *(partial_of(Path(name)).name for name in (RECIPE, RUN)))  # what a kill at the start leaves
+REPORT, TENSORBOARD = "report.html", "tensorboard"
+OURS = (RUN, RECIPE, STEPS, PROGRESS, EVALUATION, REPORT, TENSORBOARD, LOCK)  # all that we write
+_MOST_LIMITS = 100
 _FREE = ("plan.iterations", "plan.train_all", "decoding.")
 
 
@@ -54,23 +59,26 @@ class Run:
 
     @classmethod
     def open(cls, folder: Path) -> Run:
-        """Read a run that exists."""
+        """Read a run that exists; what is damaged or a link is named."""
+        if folder.is_file():
+            raise RunError(f"{folder}: a file; expected a run folder or an export")
         try:
-            table = json.loads((folder / RUN).read_text("utf-8"))
+            refuse_links(folder, *OURS)
+            table = read_table(folder / RUN)
             if table["format"] != FORMAT:
                 raise RunError(
-                    f"{folder / RUN}: format {table['format']}, made by another version of nutgraf; this one reads "
+                    f"{folder / RUN}: format {table['format']!r}, made by another version of nutgraf; this one reads "
                     f"format {FORMAT}. Train into another folder with --out"
                 )
-            sources = {name: Source(**source) if source else None for name, source in table["inputs"].items()}
-            stored = recipes.parse((folder / RECIPE).read_text("utf-8"), str(folder / RECIPE))
-            return cls(folder, stored, Inputs(**sources), tuple(table["aligned_limits"]))  # type: ignore[arg-type]
+            inputs = Inputs.from_table(table["inputs"])
+            stored = recipes.parse(read_recipe(folder / RECIPE), str(folder / RECIPE))
+            return cls(folder, stored, inputs, _check_limits(table["aligned_limits"]))
         except FileNotFoundError as error:
             if Path(error.filename).name == RECIPE:
                 raise RunError(f"{error.filename}: missing. Put it back, or train into another folder") from error
             there = "is no run folder" if folder.exists() else "does not exist"
             raise RunError(f"{folder}: {there} (no {RUN}). `nutgraf train --out {folder}` makes one") from None
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise RunError(f"{folder / RUN}: damaged ({error}). Train into another folder with --out") from error
 
     @classmethod
@@ -97,8 +105,7 @@ class Run:
                 + f"\nfor which {', '.join(affected)} would have to be redone. "
                 + "Give what the run was started with, or another --out"
             )
-        if run != self:
-            run._write()
+        run._write()
         return run
 
     def _affects(self, before: Run) -> list[str]:
@@ -109,8 +116,10 @@ class Run:
     def _write(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         table = {"format": FORMAT, "inputs": asdict(self.inputs), "aligned_limits": self.aligned_limits}
-        write_atomically(self.folder / RECIPE, self.recipe.to_toml().encode())
-        write_atomically(self.folder / RUN, json.dumps(table, indent=1).encode())
+        for name, content in ((RECIPE, seal_recipe(self.recipe.to_toml())), (RUN, seal_table(table))):
+            path = self.folder / name
+            if not path.exists() or read_bytes(path) != content.encode():
+                write_atomically(path, content.encode())
 
     def plan(self) -> tuple[Step, ...]:
         """Return the steps of everything that was asked of the run so far."""
@@ -154,7 +163,8 @@ class Run:
         """Return the summarizer to use where none is named; None where no summarizer is done.
 
         Of those that saw no aligned pair, the one with the highest ROUGE-L in the evaluation with the most pairs; where
-        that evaluation lacks the last All (or, without one, the last of mixed, mu1, dbae, pr-thr, near), that one.
+        that evaluation lacks the last All (or, without one, the last of mixed, mu1, dbae, pr-thr, near), that one. A
+        RunError if the one with the highest ROUGE-L is not done any more, or an evaluation cannot be read.
         """
         done = self.summarizers()
         default = latest(done)
@@ -165,19 +175,43 @@ class Run:
         if found is None or default not in (row.name for row in rows):
             return Choice(default, "the last one trained; it is not evaluated yet")
         row = max(rows, key=lambda row: row.rl.mean)
+        for lost in found.rows:
+            if lost.name not in done and ModelName.find(lost.name) and lost.aligned == 0 and lost.rl.mean > row.rl.mean:
+                path = self.step_folder(lost.name) / records.MANIFEST
+                raise RunError(
+                    f"{path}: missing, so {lost.name} is not done, and it is the best one by {found.path}. The command "
+                    f"that made the run, given again, redoes it; or name another one, such as {self.folder / row.name}"
+                )
         return Choice(row.name, f"the highest ROUGE-L, {row.rl.mean:.2f}, on the {row.pairs:,} pairs of {found.name}")
 
 
 @contextmanager
 def claim(folder: Path) -> Iterator[None]:
     """Keep other processes from training in a folder; one that is in use for something else is left as it is."""
-    if folder.exists() and not folder.is_dir():
-        raise RunError(f"--out {folder}: a file. Name a folder that does not exist yet")
-    if folder.exists() and not (folder / RUN).exists() and any(path.name not in _FIRST for path in folder.iterdir()):
-        raise RunError(f"--out {folder}: not empty and no run folder. Name a folder that does not exist yet")
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise RunError(f"--out {folder}: a file. Name a folder that does not exist yet")
+        if folder.exists() and not (folder / RUN).exists() and not all(map(_is_first, folder.iterdir())):
+            raise RunError(f"--out {folder}: not empty and no run folder. Name a folder that does not exist yet")
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise RunError(f"--out {folder}: cannot be written to. Name another folder, or get the right to write")
+    except OSError as error:
+        raise RunError(f"--out {str(folder)[:200]}: cannot be used: {error.strerror}. Name another folder") from error
+    refuse_links(folder, *OURS)
     with lock(folder):
         yield
+
+
+def _is_first(path: Path) -> bool:
+    """Whether a kill in the first moment of a run can leave this behind."""
+    return path.name in (LOCK, RECIPE) or any(is_partial_of(path.name, name) for name in (RECIPE, RUN))
+
+
+def _check_limits(limits: Any) -> tuple[int, ...]:
+    if not all(type(limit) is int and limit > 0 for limit in limits) or len(limits) > _MOST_LIMITS:
+        raise ValueError("aligned_limits")
+    return tuple(limits)
 
 
 def _recipe_differences(before: recipes.Recipe, asked: recipes.Recipe) -> list[str]:

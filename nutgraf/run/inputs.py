@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nutgraf.errors import InputError
 from nutgraf.text.hub import is_column, read_column
@@ -32,6 +33,15 @@ class Source:
     digest: str
     limit: int = 0
 
+    @classmethod
+    def from_table(cls, table: Any) -> Source:
+        """Read what `asdict` made; anything else is a ValueError or TypeError."""
+        source = cls(**table)
+        strings, counts = (source.path, source.digest), (source.lines, source.words, source.limit)
+        if not all(type(text) is str for text in strings) or not all(type(n) is int and n >= 0 for n in counts):
+            raise ValueError("no input: expected a path, a digest and counts")
+        return source
+
 
 @dataclass(frozen=True)
 class Inputs:
@@ -42,17 +52,74 @@ class Inputs:
     valid: Source | None = None
     aligned: Source | None = None
 
+    @classmethod
+    def from_table(cls, table: Any) -> Inputs:
+        """Read what `asdict` made; anything else is a ValueError, TypeError or KeyError."""
+        found = {name: Source.from_table(source) if source else None for name, source in dict(table).items()}
+        if not found.get("texts") or not found.get("summaries"):
+            raise ValueError("inputs without texts or summaries")
+        return cls(**found)  # type: ignore[arg-type]
+
+
+class _Digest:
+    """Counts and digests lines as they are read."""
+
+    def __init__(self) -> None:
+        self.sha256 = hashlib.sha256()
+        self.lines = self.words = 0
+
+    def add(self, line: str) -> None:
+        self.sha256.update(line.encode())
+        self.sha256.update(b"\n")
+        self.lines += 1
+        self.words += line.count(" ") + 1
+
+    def source(self, path: str, limit: int) -> Source:
+        return Source(path, self.lines, self.words, self.sha256.hexdigest(), limit)
+
+    def check(self, source: Source) -> None:
+        """Raise an InputError if these are not the lines that the run was started with."""
+        if self.sha256.hexdigest() != source.digest:
+            raise InputError(
+                f"{source.path}: changed while the run was under way: {self.lines:,} lines with another digest, where "
+                f"{source.lines:,} were read at the start. Put the file back and give the same command again"
+            )
+
 
 def read_source(path: str, limit: int = 0) -> Source:
     """Read a file once to compute its digest; a file that cannot be read raises an InputError now."""
-    digest = hashlib.sha256()
-    count = words = 0
+    digest = _Digest()
     for line in read_lines(path, limit):
-        digest.update(line.encode())
-        digest.update(b"\n")
-        count += 1
-        words += line.count(" ") + 1
-    return Source(path, count, words, digest.hexdigest(), limit)
+        digest.add(line)
+    return digest.source(path, limit)
+
+
+def read_pairs_source(path: str, limit: int = 0) -> tuple[Source, list[tuple[str, str]]]:
+    """Read pairs, and compute the digest of what was read."""
+    digest = _Digest()
+    pairs = read_pairs(path, limit, digest.add)
+    return digest.source(path, limit), pairs
+
+
+def read_again(source: Source, most: int = 0) -> Iterator[str]:
+    """Yield the lines of an input once more, at most `most` (0: all); an InputError at the end if they have changed.
+
+    All lines are read and digested, also those that are not wanted.
+    """
+    digest = _Digest()
+    for line in read_lines(source.path, source.limit):
+        digest.add(line)
+        if not most or digest.lines <= most:
+            yield line
+    digest.check(source)
+
+
+def read_pairs_again(source: Source, most: int = 0) -> list[tuple[str, str]]:
+    """Return the pairs of an input once more, at most `most` (0: all); an InputError if they have changed."""
+    digest = _Digest()
+    pairs = read_pairs(source.path, source.limit, digest.add)
+    digest.check(source)
+    return pairs[: most or None]
 
 
 def read_inputs(
@@ -72,8 +139,7 @@ def read_inputs(
 def _read_pairs_source(path: str | None) -> Source | None:
     if path is None:
         return None
-    read_pairs(path)  # raises an InputError if a line is no pair, or there is none
-    return read_source(path)
+    return read_pairs_source(path)[0]  # raises an InputError if a line is no pair, or there is none
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nutgraf.errors import RunError
+from nutgraf.files import open_or_create
 
 LOCK = ".lock"
 
@@ -18,7 +19,7 @@ def lock(folder: Path) -> Iterator[None]:
         import fcntl  # not on Windows, where models can be used all the same
     except ImportError:
         raise RunError("training needs Linux, macOS or another Unix; summarizing and serving work here, too") from None
-    with (folder / LOCK).open("a") as file:
+    with open_or_create(folder / LOCK) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

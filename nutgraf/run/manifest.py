@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import platform
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib import metadata
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from nutgraf.errors import RunError
-from nutgraf.files import flush, remove, sha256, write_atomically
+from nutgraf.files import flush, read_bytes, read_json, refuse_links, remove, sha256, write_atomically
 
 MANIFEST = "manifest.json"
 WORK = "work"  # chunks and checkpoints of an unfinished step, and the key that they belong to
@@ -45,6 +46,8 @@ class Manifest:
     files: dict[str, File]
     inputs: dict[str, str]  # the digest of each need's files, as they were read
     versions: dict[str, str]
+    threads: int = 0  # that computed it, on which the last bits of trained weights depend; 0: not known
+    device: str = ""
 
     @property
     def digest(self) -> str:
@@ -58,10 +61,11 @@ def begin(folder: Path, key: str, inputs: Mapping[str, str]) -> Path:
 
     It holds what an interrupted run with this key, and with inputs of these digests, left there.
     """
+    refuse_links(folder.parent, folder.name)
     work = folder / WORK
     mark, asked = work / "key", json.dumps([key, dict(inputs)], sort_keys=True).encode()
-    if not (mark.is_file() and mark.read_bytes() == asked):
-        shutil.rmtree(folder, ignore_errors=True)
+    if not (mark.is_file() and read_bytes(mark) == asked):
+        remove(folder)
         work.mkdir(parents=True)
         write_atomically(mark, asked)
     for path in folder.iterdir():
@@ -70,18 +74,26 @@ def begin(folder: Path, key: str, inputs: Mapping[str, str]) -> Path:
     return work
 
 
-def finish(folder: Path, key: str, inputs: Mapping[str, str], seconds: float) -> Manifest:
-    """Record all files of the folder, flushed; the step is done when this returns."""
+def finish(
+    folder: Path,
+    key: str,
+    inputs: Mapping[str, str],
+    seconds: float,
+    threads: int = 0,
+    device: str = "",
+    name: str = "",
+) -> Manifest:
+    """Record all files of the folder, flushed; the step is done when this returns. It is called like its folder."""
     files: dict[str, File] = {}
     mode = folder.stat().st_mode & 0o666  # safetensors makes files private, but a server may run as another user
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        name = path.relative_to(folder).as_posix()
-        if not name.startswith(f"{WORK}/") and name != MANIFEST:
+        inner = path.relative_to(folder).as_posix()
+        if not inner.startswith(f"{WORK}/") and inner != MANIFEST:
             path.chmod(mode)
             flush(path)
-            files[name] = File(path.stat().st_size, sha256(path))
+            files[inner] = File(path.stat().st_size, sha256(path))
     versions = _installed_versions() | {"python": platform.python_version()}
-    manifest = Manifest(folder.name, key, round(seconds, 1), files, dict(inputs), versions)
+    manifest = Manifest(name or folder.name, key, round(seconds, 1), files, dict(inputs), versions, threads, device)
     flush(folder)
     write_atomically(folder / MANIFEST, json.dumps(asdict(manifest), indent=1).encode())
     shutil.rmtree(folder / WORK, ignore_errors=True)
@@ -92,19 +104,24 @@ def read(folder: Path) -> Manifest | None:
     """Return the manifest of a finished step; None where the step is not done."""
     path = folder / MANIFEST
     try:
-        table = json.loads(path.read_text("utf-8"))
-        files = {name: File(int(file["size"]), str(file["sha256"])) for name, file in table["files"].items()}
+        table = read_json(path)
+        seconds = float(table["seconds"])
+        if not 0 <= seconds < math.inf:
+            raise ValueError(seconds)
+        files = {_inside(name): File(int(file["size"]), str(file["sha256"])) for name, file in table["files"].items()}
         return Manifest(
             str(table["name"]),
             str(table["key"]),
-            float(table["seconds"]),
+            seconds,
             files,
             {str(name): str(digest) for name, digest in table["inputs"].items()},
             {str(name): str(version) for name, version in table["versions"].items()},
+            int(table.get("threads", 0)),
+            str(table.get("device", "")),
         )
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         raise DamagedError(f"{path}: damaged, no manifest can be read from it ({type(error).__name__})") from error
 
 
@@ -115,6 +132,14 @@ def _installed_versions() -> dict[str, str]:
         with suppress(metadata.PackageNotFoundError):
             versions[package] = metadata.version(package)
     return versions
+
+
+def _inside(name: str) -> str:
+    """Return the name of a file below the folder; anything else is a ValueError."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts or not name.isprintable():
+        raise ValueError(name)
+    return name
 
 
 def verify(folder: Path, manifest: Manifest) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
+from nutgraf.errors import RunError
+from nutgraf.files import read_json
 from nutgraf.run.folder import PROGRESS, Run
 from nutgraf.run.lock import is_locked
 from nutgraf.run.manifest import DamagedError
@@ -44,8 +45,8 @@ def states(run: Run) -> list[StepState]:
 def _under_way(run: Run) -> tuple[str, str] | None:
     """Return the step that a process is at, and how far it is; None where none is training."""
     try:
-        facts = json.loads((run.folder / PROGRESS).read_text("utf-8"))
+        facts = read_json(run.folder / PROGRESS)
         note = f"{facts['done']:,}/{facts['total']:,} {facts['unit']}, some {facts['step_left']:.0f} s left"
         return (str(facts["step"]), note) if is_locked(run.folder) else None
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, RunError, ValueError, LookupError, TypeError):
         return None

@@ -43,7 +43,7 @@ class Models:
         wanted = list(dict.fromkeys(names)) or ([named] if named else run.summarizers())
         language = language_of(run)
         by_name = {name: Summarizer.of(run, name, device, language) for name in wanted}
-        best = run.best()
+        best = None if named else run.best()  # another one may be gone
         return cls(_choose_default(best, named, wanted), by_name, best.name if best else None)
 
 

@@ -13,13 +13,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from safetensors import SafetensorError
 
 from nutgraf.errors import InputError, RunError
-from nutgraf.files import replacing
+from nutgraf.files import read_json, refuse_links, replacing
 from nutgraf.models.weights import PACKS, Weights
 from nutgraf.run import manifest as records
 from nutgraf.run.folder import Choice, Run
@@ -43,6 +46,7 @@ class Export:
     def open(cls, folder: Path) -> Export:
         """Compare all files with their checksums, and read all but the models."""
         try:
+            refuse_links(folder)
             record = records.read(folder)
             if record is None:
                 raise records.DamagedError(f"{folder / records.MANIFEST}: missing")
@@ -50,11 +54,14 @@ class Export:
         except records.DamagedError as error:
             raise RunError(f"{error}. Run `nutgraf export` again") from error
         try:
-            table = json.loads((folder / EXPORT).read_text("utf-8"))
+            table = read_json(folder / EXPORT)
             if table["format"] != FORMAT:
-                raise ValueError(f"format {table['format']}, expected {FORMAT}")
-            return cls(folder, tuple(table["models"]), Choice(**table["default"]), Language.load(folder))
-        except (ValueError, KeyError, TypeError) as error:
+                raise ValueError(f"format {table['format']!r}, expected {FORMAT}")
+            names, default = _check_names(table["models"]), Choice(**table["default"])
+            if default.name not in names or not default.reason.isprintable():
+                raise ValueError("the default is none of the models")
+            return cls(folder, names, default, Language.load(folder))
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             version = record.versions.get("nutgraf")
             raise RunError(
                 f"{folder}: exported by another version, nutgraf {version} ({error}). Run `nutgraf export` again"
@@ -78,6 +85,14 @@ class Export:
         return self.folder / name
 
 
+def _check_names(names: Any) -> tuple[str, ...]:
+    """Return the names of summarizers, one at least, as nutgraf writes them; anything else is a ValueError."""
+    parsed = [ModelName.parse(name) for name in names]
+    if not parsed or [str(name) for name in parsed] != names or any(name.expands or name.initial for name in parsed):
+        raise ValueError("models that are no summarizers")
+    return tuple(names)
+
+
 def write(run: Run, out: Path, names: Sequence[str] = (), weights: str = "half") -> Export:
     """Export summarizers of a run, or the best one, to a new folder: it is there whole, or not at all."""
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
@@ -85,17 +100,16 @@ def write(run: Run, out: Path, names: Sequence[str] = (), weights: str = "half")
     chosen, default = _choose(run, names)
     try:
         out.absolute().parent.mkdir(parents=True, exist_ok=True)
-        with replacing(out.absolute()) as folder:
-            folder.mkdir()
+        with replacing(out.absolute(), folder=True) as folder:
             _fill(folder, run, chosen, default, weights)
-    except OSError as error:
+    except (OSError, SafetensorError) as error:
         raise RunError(f"{out}: the export cannot be written ({error})") from error
     return Export.open(out)
 
 
 def _choose(run: Run, names: Sequence[str]) -> tuple[list[str], Choice]:
     """Return the summarizers that are meant, in the order of the paper's tables, and the one to use by default."""
-    best = run.best()
+    best = None if names else run.best()
     wanted = names or ([best.name] if best else [])
     done = [name for name in run.summarizers() if not ModelName.parse(name).initial]
     there = f"There are: {', '.join(done) or f'none yet, see `nutgraf status {run.folder}`'}"
@@ -104,10 +118,19 @@ def _choose(run: Run, names: Sequence[str]) -> tuple[list[str], Choice]:
             raise RunError(f"{run.folder}: {name} is an initializer, and only seq2seq models are exported. {there}")
         if name not in done:
             raise RunError(f"{run.folder}: no summarizer {name} that is done. {there}")
-    if not wanted or best is None:
+    if not wanted:
         raise RunError(f"{run.folder}: no summarizer to export. {there}")
-    default = best if best.name in wanted else Choice(latest(wanted) or wanted[0], "the last one of those exported")
+    default = best or _choose_default(run, wanted)
     return [name for name in done if name in wanted], default
+
+
+def _choose_default(run: Run, names: Sequence[str]) -> Choice:
+    """Return the best of the run, if it is one of those exported, else the last of them."""
+    with suppress(RunError):  # the run's best may be damaged: others can be exported all the same
+        best = run.best()
+        if best and best.name in names:
+            return best
+    return Choice(latest(names) or names[0], "the last one of those exported")
 
 
 def _fill(folder: Path, run: Run, names: Sequence[str], default: Choice, weights: str) -> None:
@@ -133,4 +156,4 @@ def save_models(
     language.only(kept).save(folder)
     table = {"format": FORMAT, "models": list(models), "default": asdict(default), "weights": weights}
     (folder / EXPORT).write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
-    records.finish(folder, "export", made or {}, 0.0)
+    records.finish(folder, "export", made or {}, 0.0, name="export")  # the folder has another name yet

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from nutgraf import recipe as recipes
+from nutgraf.files import naming, read_json
 from nutgraf.run.folder import Run
 from nutgraf.run.manifest import MANIFEST
 from nutgraf.run.plan import CASING, TEXT
@@ -56,9 +57,10 @@ class Language:
 
     @classmethod
     def load(cls, folder: Path) -> Language:
-        """Read what `save` wrote."""
-        settings = json.loads((folder / SETTINGS).read_text("utf-8"))
-        text, decoding = recipes.Text(**settings["text"]), recipes.Decoding(**settings["decoding"])
+        """Read what `save` wrote; a RunError names a file that is something else."""
+        with naming(folder / SETTINGS):
+            settings = read_json(folder / SETTINGS)
+            text, decoding = recipes.Text(**settings["text"]), recipes.Decoding(**settings["decoding"])
         return cls(Lexicon.load(folder / LEXICON), Casing.load(folder / FILE), text, decoding)
 
 

@@ -57,17 +57,17 @@ def load_backend(run: Run | Export, name: str, language: Language, device: str |
     if parsed.initial:
         from nutgraf.models.initializers import load_initializer  # exports have none
 
-        return Initial(load_initializer(parsed.chain, folder))
-    seq2seq = _load_seq2seq(folder, device)
+        return Initial(load_initializer(parsed.chain, folder, len(language.lexicon)))
+    seq2seq = _load_seq2seq(folder, device, len(language.lexicon))
     words = language.lexicon.decode(seq2seq.target.ids.tolist())
     facts = np.array([is_fact(word, language.casing) for word in words])
     return Searched(seq2seq, language.decoding.output_words, facts)
 
 
-def _load_seq2seq(folder: Path, device: str | torch.device) -> LightModel | Seq2seq:
+def _load_seq2seq(folder: Path, device: str | torch.device, lexicon: int) -> LightModel | Seq2seq:
     """Load a model for torch or, where that is not installed, for numpy: both give the same summaries."""
     if not has_torch():
-        return LightModel.load(folder)
+        return LightModel.load(folder, lexicon)
     from nutgraf.models.storage import load
 
-    return load(folder, device)
+    return load(folder, device, lexicon)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from nutgraf.errors import RunError
+from nutgraf.errors import NutgrafError, RunError
 from nutgraf.run.folder import RUN, Run
 from nutgraf.summarizing.export import EXPORT, Export
 
@@ -21,7 +21,10 @@ def list_ready() -> list[str]:
 
 def is_model_folder(folder: Path) -> bool:
     """Whether a folder is one of a run or of an export."""
-    return (folder / RUN).exists() or (folder / EXPORT).exists()
+    try:
+        return (folder / RUN).exists() or (folder / EXPORT).exists()
+    except OSError as error:  # such as a name that is too long
+        raise RunError(f"{str(folder)[:80]}: cannot be a folder: {error.strerror}") from error
 
 
 def find_model(model: str | Path | None = None) -> Path:
@@ -70,8 +73,8 @@ def list_models(folder: Path) -> list[ModelFolder]:
 def _describe(folder: Path, name: str, kind: str) -> ModelFolder:
     try:
         opened = Run.open(folder) if kind == "run" else Export.open(folder)
-    except RunError as error:
+        best = opened.best()
+    except NutgrafError as error:
         return ModelFolder(name, kind, (), "", str(error))
-    best = opened.best()
     default, note = (best.name, best.reason) if best else ("", "no summarizer is done yet")
     return ModelFolder(name, kind, tuple(opened.summarizers()), default, note)

@@ -4,5 +4,14 @@ from __future__ import annotations
 
 from rich.console import Console
 
-out = Console()
-err = Console(stderr=True)
+
+class PipedConsole(Console):
+    """A console that leaves it to the command line what happens when the reader of a pipe is gone."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise what rich would turn into exit code 1."""
+        raise BrokenPipeError
+
+
+out = PipedConsole()
+err = PipedConsole(stderr=True)

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from nutgraf.files import naming, read_words
 from nutgraf.text.tokens import Tokenizer, detokenize
 
 FILE = "casing.tsv"
@@ -51,11 +52,12 @@ class Casing:
 
     @classmethod
     def load(cls, path: Path) -> Casing:
-        """Read what `save` wrote."""
-        rows = [line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
-        return cls(
-            {word: summary for word, summary, _ in rows if summary}, {word: text for word, _, text in rows if text}
-        )
+        """Read what `save` wrote; a RunError names a file that is something else."""
+        with naming(path):
+            rows = [line.split("\t") for line in read_words(path).split("\n")[:-1]]
+            return cls(
+                {word: summary for word, summary, _ in rows if summary}, {word: text for word, _, text in rows if text}
+            )
 
 
 class Writer:

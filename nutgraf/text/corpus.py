@@ -6,13 +6,16 @@ each sentence starts, and the end). Nothing is pickled.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nutgraf.errors import RunError
+from nutgraf.files import naming, open_regular
 from nutgraf.text.lexicon import EOS, PAD, Ids
 
 
@@ -40,11 +43,15 @@ class Corpus(Sequence[Ids]):
 
     @classmethod
     def open(cls, folder: Path, name: str) -> Corpus:
-        """Map the files that `save` wrote."""
-        tokens = folder / f"{name}.tokens.npy"
-        # An empty file cannot be mapped.
-        mode: Literal["r"] | None = "r" if tokens.stat().st_size > 128 else None
-        return cls(np.load(tokens, mmap_mode=mode), np.load(folder / f"{name}.offsets.npy"))
+        """Map the files that `save` wrote; a RunError names one that is no corpus."""
+        paths = [folder / f"{name}.{part}.npy" for part in ("tokens", "offsets")]
+        with naming(paths[0]):
+            tokens = _map(paths[0], np.int32)
+        with naming(paths[1]):
+            offsets = np.array(_map(paths[1], np.int64))
+            if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(tokens) or (np.diff(offsets) < 0).any():
+                raise ValueError("these are not the starts of the sentences")
+        return cls(tokens, offsets)
 
     @classmethod
     def exists(cls, folder: Path, name: str) -> bool:
@@ -55,6 +62,11 @@ class Corpus(Sequence[Ids]):
         """Write the two files of a corpus."""
         np.save(folder / f"{name}.tokens.npy", self.tokens)
         np.save(folder / f"{name}.offsets.npy", self.offsets)
+
+    def check(self, path: Path, lexicon_size: int) -> None:
+        """Raise a RunError that names the file if a word is none of the lexicon."""
+        if len(self.tokens) and not 0 <= int(self.tokens.min()) <= int(self.tokens.max()) < lexicon_size:
+            raise RunError(f"{path}: its content cannot be used (words that the lexicon lacks)")
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -106,3 +118,17 @@ def pad_sentences(sentences: Sequence[Ids]) -> NDArray[np.int64]:
         row[: len(sentence)] = sentence
         row[len(sentence)] = EOS
     return table
+
+
+def _map(path: Path, kind: type[np.int32 | np.int64]) -> NDArray[Any]:
+    """Map the array of a .npy file; its sizes are compared before anything is read."""
+    with open_regular(path) as file:
+        version = np.lib.format.read_magic(file)
+        if version != (1, 0):
+            raise ValueError(f"version {version} of the format .npy")
+        shape, _, found = np.lib.format.read_array_header_1_0(file)
+        start, size = file.tell(), os.fstat(file.fileno()).st_size
+    if found != np.dtype(kind) or len(shape) != 1 or size != start + shape[0] * found.itemsize:
+        raise ValueError(f"{shape} of {found} in {size:,} bytes")
+    # An empty array cannot be mapped.
+    return np.memmap(path, found, "r", start, shape) if shape[0] else np.zeros(0, found)

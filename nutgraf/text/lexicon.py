@@ -13,7 +13,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from nutgraf.files import naming, read_words
+
 Ids = NDArray[np.int32]
+
+MOST_WORDS = 20_000_000  # of a lexicon: a bound on what is allocated for a stranger's
 
 PAD, EOS, UNK = 0, 1, 2
 SPECIALS = ("<pad>", "</s>", "<unk>")
@@ -50,8 +54,9 @@ class Lexicon:
 
     @classmethod
     def load(cls, path: Path) -> Lexicon:
-        """Read what `save` wrote."""
-        return cls(path.read_text(encoding="utf-8").split("\n")[:-1])
+        """Read what `save` wrote; a RunError names a file that is no lexicon."""
+        with naming(path):
+            return cls(read_words(path).split("\n")[:-1])
 
 
 class Vocab:
@@ -60,6 +65,8 @@ class Vocab:
     def __init__(self, ids: Ids, lexicon_size: int):
         if not np.array_equal(ids[: len(SPECIALS)], np.arange(len(SPECIALS))):
             raise ValueError("a vocabulary starts with the special words")
+        if ids.ndim != 1 or not 0 <= int(ids.min()) <= int(ids.max()) < lexicon_size or lexicon_size > MOST_WORDS:
+            raise ValueError(f"a vocabulary of a lexicon of {lexicon_size:,} words, of which it has others")
         self.ids = np.asarray(ids, dtype=np.int32)
         self.table = np.full(lexicon_size, UNK, dtype=np.int32)  # lexicon id -> local id
         self.table[self.ids] = np.arange(len(self.ids), dtype=np.int32)

@@ -43,7 +43,10 @@ class Prepared:
         """Open the files that `prepare` wrote."""
         judge = Corpus.open(folder, JUDGE) if Corpus.exists(folder, JUDGE) else Corpus.of([])
         texts, summaries = (Corpus.open(folder, name) for name in ("texts", "summaries"))
-        return cls(Lexicon.load(folder / "lexicon.txt"), texts, summaries, judge)
+        lexicon = Lexicon.load(folder / "lexicon.txt")
+        for corpus in (texts, summaries, judge):
+            corpus.check(folder, len(lexicon))
+        return cls(lexicon, texts, summaries, judge)
 
     def vocab_F(self, settings: recipe.Text) -> Vocab:  # noqa: N802
         """V^F: the most frequent words of the texts."""

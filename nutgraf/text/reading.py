@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from nutgraf.errors import InputError
+from nutgraf.progress import ignore
 
 STDIN = "-"
 _MAX_LINE = 1 << 20  # bytes
@@ -80,11 +81,17 @@ def _read_arrived(stream: BinaryIO) -> Iterator[list[bytes]]:
         yield [begun]
 
 
-def read_pairs(path: str, limit: int = 0) -> list[tuple[str, str]]:
-    """Return the pairs of a file with lines `text <tab> summary`, at most `limit` of them (0: all)."""
+def read_pairs(path: str, limit: int = 0, seen: Callable[[str], None] = ignore) -> list[tuple[str, str]]:
+    """Return the pairs of a file with lines `text <tab> summary`, at most `limit` of them (0: all).
+
+    `seen` hears each line as `read_lines` would return it.
+    """
     _check_file(path)
-    pairs = (_split_pair(path, number, line) for number, line in enumerate(_decode_lines(path), 1) if line.strip())
-    found = list(islice(pairs, limit or None))
+    numbered = ((number, line) for number, line in enumerate(_decode_lines(path), 1) if line.strip())
+    found = []
+    for number, line in islice(numbered, limit or None):
+        found.append(_split_pair(path, number, line))
+        seen(clean_line(line).strip())
     if not found:
         raise InputError(f"{_name(path)}: empty; expected lines of text, a tab and a summary")
     return found

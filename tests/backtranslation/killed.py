@@ -12,7 +12,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nutgraf import files
-from nutgraf.backtranslation import pairs
 from nutgraf.learning import loop
 from nutgraf.run import manifest
 from nutgraf.run.events import Event, State
@@ -39,7 +38,7 @@ MOMENTS = (
     ("all-2", 12),
 )
 # Files that are written, but not yet in place.
-WRITES = ("steps/mu1-0/manifest.json", "steps/dbae-1.pairs/work/chunk-000001.npy", "steps/dbae-2/manifest.json")
+WRITES = ("steps/mu1-0/manifest.json", "steps/dbae-1.pairs/work/chunk-000001", "steps/dbae-2/manifest.json")
 
 
 def die() -> None:
@@ -61,12 +60,13 @@ def dies_at(step: str, count: int) -> Callable[[Event], None]:
 def dies_writing(end: str) -> None:
     def write(path: Path, content: bytes) -> None:
         if path.as_posix().endswith(end):
-            files.partial_of(path).write_bytes(content[: len(content) // 2])
-            die()
+            with files.replacing(path) as partial:
+                partial.write_bytes(content[: len(content) // 2])
+                die()
         original(path, content)
 
     original = files.write_atomically
-    for module in (manifest, pairs):
+    for module in (manifest, files):
         vars(module)["write_atomically"] = write
 
 

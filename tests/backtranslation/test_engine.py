@@ -1,6 +1,7 @@
 import errno
 import json
 import os
+import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ import torch
 
 from nutgraf.backtranslation.steps import Steps, Task
 from nutgraf.backtranslation.train import run_training
-from nutgraf.errors import RunError
+from nutgraf.errors import InputError, RunError
 from nutgraf.progress import Progress, ignore
 from nutgraf.run.events import Event, Listener, State
 from nutgraf.run.folder import Run
@@ -24,6 +25,11 @@ def test_every_step_of_the_plan_is_done(finished: Run) -> None:
     assert [step.name for step in finished.plan() if finished.finished(step.name) is None] == []
     assert finished.summarizers() == ["pr-thr-0", "dbae-0", "mu1-0", "pr-thr-2", "dbae-2", "mu1-2", "all-2"]
     assert not list(finished.folder.glob("steps/*/work"))
+
+
+def test_every_manifest_has_the_number_of_threads(finished: Run) -> None:
+    records = [finished.finished(step.name) for step in finished.plan()]
+    assert {(record.threads, record.device) for record in records if record} == {(1, "cpu")}
 
 
 def test_the_same_call_again_does_nothing(corpus: Corpus, copied: Run) -> None:
@@ -86,6 +92,21 @@ def test_a_full_disk_is_explained_and_what_is_done_stays(
         train_tiny(corpus, tmp_path / "run")
     assert Run.open(tmp_path / "run").finished("text") is not None
     assert Run.open(tmp_path / "run").finished("embeddings") is None
+
+
+@pytest.mark.parametrize("step", ["text", "casing"])
+def test_texts_that_change_after_their_digest_are_refused(corpus: Corpus, tmp_path: Path, step: str) -> None:
+    texts = tmp_path / "texts.txt"
+    shutil.copy(corpus.texts, texts)
+
+    def change(event: Event) -> None:
+        if event.step.name == step and event.state is State.STARTED:
+            texts.write_text(texts.read_text() + "One more line is here now .\n")
+
+    asked = replace(request(corpus, tmp_path / "run"), texts=str(texts), stop_after="casing")
+    with pytest.raises(InputError, match=rf"step {step}: .*texts\.txt: changed while"):
+        run_training(asked, change, ignore)
+    assert Run.open(tmp_path / "run").finished(step) is None
 
 
 def test_a_part_of_the_plan(corpus: Corpus, finished: Run, tmp_path: Path) -> None:

@@ -105,3 +105,27 @@ def test_union_of_three_chains_has_each_real_summary_three_times() -> None:
     pairs = union([(chain, real) for chain in chains])
     assert [list(words) for words in pairs.sources] == [[10, 1], [10, 2], [20, 1], [20, 2], [30, 1], [30, 2]]
     assert [list(words) for words in pairs.targets] == [[1], [2]] * 3
+
+
+@pytest.mark.parametrize("damage", ["flip", "cut", "empty"])
+def test_a_damaged_chunk_is_named_and_made_again(tmp_path: Path, damage: str) -> None:
+    real = Corpus.of([[i] for i in range(3, 13)])
+    (tmp_path / "whole").mkdir()
+    generate(real, lambda s, start: [x + start for x in s], 4, tmp_path, tmp_path / "whole", ignore)
+    chunk = sorted(tmp_path.glob("chunk-*"))[1]
+    content = chunk.read_bytes()
+    flipped = content[:-3] + bytes([content[-3] ^ 1]) + content[-2:]
+    chunk.write_bytes({"flip": flipped, "cut": content[:-4], "empty": b""}[damage])
+    made: list[int] = []
+    warnings: list[str] = []
+
+    def make(sentences: Sequence[Ids], start: int) -> list[Ids]:
+        made.append(start)
+        return [sentence + start for sentence in sentences]
+
+    generate(real, make, 4, tmp_path, tmp_path, ignore, warnings.append)
+    assert made == [4]
+    assert len(warnings) == 1
+    assert str(chunk) in warnings[0]
+    for name in ("artificial.tokens.npy", "artificial.offsets.npy"):
+        assert (tmp_path / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from nutgraf.demo import corpus as demo
+from nutgraf.demo import reuters
 from nutgraf.demo.corpus import Near, divide, prepare_demo, same_story
 from nutgraf.demo.newswire import newswire
 from nutgraf.demo.reuters import TERMS, FetchError, Say, Story
+from nutgraf.files import sha256
 from tests.demo.test_reuters import pack
 
 
@@ -113,6 +115,7 @@ def test_from_archive_to_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         for story in _stories(300, seed=4)
     ]
     archive = pack(tmp_path, records)
+    monkeypatch.setattr(reuters, "SHA256", sha256(archive))
     monkeypatch.setattr(demo, "HELD_OUT", 40)
     said: list[str] = []
     corpus = prepare_demo(tmp_path, said.append)

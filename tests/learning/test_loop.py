@@ -139,6 +139,31 @@ def test_a_damaged_checkpoint_warns_and_training_starts_over(
     assert saved_bytes(restarted, tmp_path / "a") == saved_bytes(trained(None), tmp_path / "b")
 
 
+def test_a_flipped_bit_of_a_checkpoint_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)
+    with pytest.raises(KilledError):
+        trained(tmp_path, die_at=20)
+    checkpoint = tmp_path / loop.CHECKPOINT
+    whole, expected = checkpoint.read_bytes(), saved_bytes(trained(None), tmp_path / "b")
+    for place in range(len(whole) // 16, len(whole), len(whole) // 8):
+        checkpoint.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        warnings: list[str] = []
+        restarted = trained(tmp_path, warn=warnings.append)
+        assert [str(checkpoint) in warning for warning in warnings] == [True]
+        assert saved_bytes(restarted, tmp_path / f"{place}") == expected
+
+
+def test_the_checkpoint_of_another_model_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)
+    with pytest.raises(KilledError):
+        trained(tmp_path, die_at=20)
+    other, warnings = torch.nn.Linear(2, 3), list[str]()
+    before = other.weight.detach().clone()
+    loop._Descent(other, Fit(30, 0.1, 1.0)).restore(tmp_path / loop.CHECKPOINT, warnings.append)
+    assert "another model" in warnings[0]
+    assert torch.equal(other.weight, before)
+
+
 def test_an_intact_checkpoint_warns_of_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)
     with pytest.raises(KilledError):

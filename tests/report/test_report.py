@@ -21,7 +21,7 @@ from nutgraf.report.page import render_page
 from nutgraf.report.scores import rouge_by_iteration
 from nutgraf.run.evaluations import Row
 from nutgraf.run.events import Event
-from nutgraf.run.folder import Run
+from nutgraf.run.folder import REPORT, Run
 from nutgraf.text.corpus import Corpus as Sentences
 from tests.tiny import WITH_NEAR, Corpus, ended, train_tiny
 
@@ -228,8 +228,9 @@ def test_a_damaged_file_costs_its_own_part_only(copied: Run) -> None:
     (copied.folder / "evaluation").mkdir()
     (copied.folder / "evaluation" / "test.json").write_text('{"rows": [')
     text = Reader(render_page(copied, "now")).text
-    # The tables, ROUGE, predictions and real pairs need the evaluation; the curves need their file.
-    assert text.count("cannot be read from the run") == 5
+    # The verdict and what follows from it, the tables, ROUGE, predictions and real pairs need the evaluation; the
+    # curves need their file.
+    assert text.count("cannot be read from the run") == 7
     assert "dbae-0.pairs to come" in re.sub(r"\s+", " ", text)
     assert "Artificial texts, written for real summaries" in text
 
@@ -280,7 +281,7 @@ def test_how_well_pr_thr_is_aligned(copied: Run, share: float, failed: bool) -> 
     assert ('class="warning"' in html, "the alignment failed" in text) == (failed, failed)
     path.write_text("{}")
     text = Reader(render_page(copied, "now")).text
-    assert text.count("cannot be read from the run (KeyError: ") == 1
+    assert text.count("cannot be read from the run (RunError: ") == 1
     assert "held-out pairs" in text
 
 
@@ -317,10 +318,10 @@ def test_it_is_written_after_every_step_and_a_failure_stops_nothing(
     train_tiny(corpus, tmp_path / "run", "plan.iterations=0", listener=events.append, warn=warned.append)
     assert written == list(range(1, 1 + len(ended(events))))
     assert [message for message in warned if "ZeroDivisionError: for the test" in message]
-    assert f"{written[-1]} of {written[-1]}" in Reader((tmp_path / "run" / report.REPORT).read_text()).text
-    (tmp_path / "run" / report.REPORT).unlink()
+    assert f"{written[-1]} of {written[-1]}" in Reader((tmp_path / "run" / REPORT).read_text()).text
+    (tmp_path / "run" / REPORT).unlink()
     train_tiny(corpus, tmp_path / "run", "plan.iterations=0")
-    assert (tmp_path / "run" / report.REPORT).exists()
+    assert (tmp_path / "run" / REPORT).exists()
 
 
 def test_the_command_and_the_evaluation_write_it(copied: Run, corpus: Corpus, tmp_path: Path) -> None:
@@ -329,9 +330,9 @@ def test_the_command_and_the_evaluation_write_it(copied: Run, corpus: Corpus, tm
             cli.main([str(argument) for argument in arguments])
         return stopped.value.code
 
-    (copied.folder / report.REPORT).unlink(missing_ok=True)
+    (copied.folder / REPORT).unlink(missing_ok=True)
     assert call("evaluate", copied.folder, "--pairs", corpus.pairs, "--models", "mu1-0", "--threads", "1") == 0
-    assert "Lead-12" in (copied.folder / report.REPORT).read_text()
+    assert "Lead-12" in (copied.folder / REPORT).read_text()
     assert call("report", copied.folder, "--out", tmp_path / "mine.html") == 0
     assert "Lead-12" in (tmp_path / "mine.html").read_text()
     assert call("report", copied.folder, "--out", tmp_path / "no" / "mine.html") == 2

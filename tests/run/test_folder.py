@@ -94,7 +94,7 @@ def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_kill_in_the_first_moment_leaves_a_folder_that_can_be_used(tmp_path: Path) -> None:
     Run.create(tmp_path, RECIPE, INPUTS)
-    (tmp_path / "run.json").rename(tmp_path / ".run.json.partial")
+    (tmp_path / "run.json").rename(tmp_path / ".run.json.0123.partial")
     with claim(tmp_path):
         assert Run.create(tmp_path, RECIPE, INPUTS) == Run.open(tmp_path)
 
@@ -112,3 +112,13 @@ def test_what_is_no_run_is_named(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{}")
     with pytest.raises(RunError, match="damaged"):
         Run.open(tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in (Path("/proc/nutgraf"), tmp_path / ("x" * 5_000), tmp_path / "file" / "run"):
+        (tmp_path / "file").write_text("")
+        with pytest.raises(RunError, match=r"--out .*: cannot be used"), claim(folder):
+            pass
+    monkeypatch.setattr("os.access", lambda *_: False)  # root may write to a folder without write permission
+    with pytest.raises(RunError, match=r"--out .*: cannot be written to"), claim(tmp_path / "run"):
+        pass

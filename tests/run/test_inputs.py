@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from nutgraf.errors import InputError
-from nutgraf.run.inputs import as_files, read_source
+from nutgraf.run.inputs import as_files, read_again, read_pairs_again, read_pairs_source, read_source
 from tests.text.test_hub import FakeDatasets
 
 
@@ -30,3 +30,27 @@ def test_what_is_no_text_is_named() -> None:
         pass
     with pytest.raises(InputError, match="one file only"), as_files("-", "-"):
         pass
+
+
+def test_lines_that_changed_since_their_digest_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "texts.txt"
+    path.write_text("one\ntwo\nthree\n")
+    source = read_source(str(path))
+    assert list(read_again(source)) == ["one", "two", "three"]
+    assert list(read_again(source, 2)) == ["one", "two"]
+    path.write_text("one\ntwo\nfour\n")
+    for most in (0, 2):  # also if the line that changed is not wanted
+        with pytest.raises(InputError, match=r"texts\.txt: changed while"):
+            list(read_again(source, most))
+
+
+def test_pairs_that_changed_since_their_digest_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("a b\tc\n\nd\te\n")
+    source, pairs = read_pairs_source(str(path))
+    assert source == read_source(str(path))
+    assert pairs == read_pairs_again(source) == [("a b", "c"), ("d", "e")]
+    assert read_pairs_again(source, 1) == pairs[:1]
+    path.write_text("a b\tc\n\nd\tf\n")
+    with pytest.raises(InputError, match=r"pairs\.tsv: changed while"):
+        read_pairs_again(source, 1)

@@ -77,3 +77,11 @@ def test_work_on_inputs_that_came_out_differently_goes(tmp_path: Path) -> None:
 def test_the_digest_is_of_names_and_contents(tmp_path: Path) -> None:
     assert made(tmp_path / "a").digest == made(tmp_path / "b").digest
     assert made(tmp_path / "c", b"other").digest != made(tmp_path / "d").digest
+
+
+def test_the_manifest_says_what_computed_the_step(tmp_path: Path) -> None:
+    manifest.begin(tmp_path / "step", "key", {})
+    manifest.finish(tmp_path / "step", "key", {}, 1.0, threads=2, device="cpu")
+    found = manifest.read(tmp_path / "step")
+    assert found is not None
+    assert (found.threads, found.device) == (2, "cpu")

@@ -1,4 +1,4 @@
-import pickle
+import pickle  # noqa: TID251
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -228,7 +228,7 @@ def test_it_goes_where_a_function_of_a_text_does() -> None:
 def test_a_summarizer_can_be_sent_to_another_process(finished: Run, corpus: Corpus) -> None:
     # datasets.map(num_proc=2) does, and hashes what it pickles.
     texts, summarizer = [text for text, _ in read_pairs(corpus.pairs)][:3], Summarizer.load(finished.folder, "all-2")
-    assert pickle.loads(pickle.dumps(summarizer))(texts) == summarizer(texts)
+    assert pickle.loads(pickle.dumps(summarizer))(texts) == summarizer(texts)  # noqa: S301
 
 
 def test_a_stream_is_answered_line_by_line() -> None:

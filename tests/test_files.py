@@ -1,0 +1,139 @@
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from nutgraf import files
+from nutgraf.errors import RunError
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    files.write_atomically(path, b"one")
+
+    def write_half() -> None:
+        with files.replacing(path) as partial:
+            partial.write_bytes(b"tw")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_half()
+    assert path.read_bytes() == b"one"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_nothing_that_lies_there_sends_a_write_elsewhere(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.txt"
+    outside.write_text("mine")
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for name in ("a.txt", ".a.txt.partial"):
+        (folder / name).symlink_to(outside)
+    files.write_atomically(folder / "a.txt", b"new")
+    assert outside.read_text() == "mine"
+    assert (folder / "a.txt").read_text() == "new"
+    assert not (folder / "a.txt").is_symlink()
+
+
+def test_what_a_killed_process_left_is_removed_once_it_is_old(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept.txt").write_text("mine")
+    folder = tmp_path / "run"
+    folder.mkdir()
+    old = time.time() - 3600
+    (folder / ".a.txt.00.partial").symlink_to(outside)
+    (folder / ".a.txt.01.partial").write_text("half")
+    (folder / ".a.txt.02.partial").write_text("half, and still written to")
+    for name in (".a.txt.00.partial", ".a.txt.01.partial"):
+        os.utime(folder / name, (old, old), follow_symlinks=False)
+    files.write_atomically(folder / "a.txt", b"new")
+    assert sorted(entry.name for entry in folder.iterdir()) == [".a.txt.02.partial", "a.txt"]
+    assert (outside / "kept.txt").read_text() == "mine"
+
+
+def test_a_folder_takes_its_place_whole(tmp_path: Path) -> None:
+    with files.replacing(tmp_path / "out", folder=True) as partial:
+        (partial / "a.txt").write_text("one")
+        assert not (tmp_path / "out").exists()
+    assert (tmp_path / "out" / "a.txt").read_text() == "one"
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "device", "folder"])
+def test_only_regular_files_are_read(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "run.json"
+    if kind == "link":
+        (tmp_path / "other").write_text("{}")
+        path.symlink_to(tmp_path / "other")
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path = Path("/dev/zero")
+    with pytest.raises(RunError, match=rf"{path.name}: (a symbolic link|a named pipe|a device|a folder)"):
+        files.read_bytes(path)
+    with pytest.raises(FileNotFoundError):
+        files.read_bytes(tmp_path / "none")
+
+
+def test_a_file_that_is_too_long_or_nested_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text("[" * 100_000)
+    with pytest.raises(RunError, match=r"a\.json: longer than 1,000 bytes"):
+        files.read_bytes(path, 1_000)
+    with pytest.raises(ValueError, match="nested"):
+        files.read_json(path)
+
+
+def test_links_below_a_folder_are_named(tmp_path: Path) -> None:
+    (tmp_path / "steps" / "text").mkdir(parents=True)
+    (tmp_path / "notes").symlink_to("/tmp")  # the user's own
+    files.refuse_links(tmp_path, "steps", "none")
+    (tmp_path / "steps" / "text" / "work").symlink_to(tmp_path)
+    with pytest.raises(RunError, match=r"steps/text/work: a symbolic link"):
+        files.refuse_links(tmp_path, "steps", "none")
+    with pytest.raises(RunError, match=r"a symbolic link"):
+        files.refuse_links(tmp_path)
+
+
+def test_a_folder_that_is_reached_by_a_link_may_be_read(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "a.txt").write_text("one")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    files.refuse_links(tmp_path / "link")
+
+
+def test_every_flipped_bit_of_a_sealed_file_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "chunk"
+    files.write_sealed(path, b"words")
+    assert files.read_sealed(path) == b"words"
+    whole = path.read_bytes()
+    for place in range(8 * len(whole)):
+        flipped = bytearray(whole)
+        flipped[place // 8] ^= 1 << place % 8
+        path.write_bytes(flipped)
+        assert files.read_sealed(path) is None
+    path.write_bytes(whole[:-1])
+    assert files.read_sealed(path) is None
+
+
+def test_errors_name_the_file_to_blame(tmp_path: Path) -> None:
+    for error in (KeyError("x"), ValueError("two\nlines"), MemoryError()):
+        with (
+            pytest.raises(RunError, match=r"^model\.json: its content cannot be used \([^\n]*$"),
+            files.naming(Path("model.json")),
+        ):
+            raise error
+    with pytest.raises(RunError, match=r"a\.txt: missing"), files.naming(Path("model.json")):
+        (tmp_path / "a.txt").read_text()
+
+
+def test_a_list_of_words_has_no_control_characters(tmp_path: Path) -> None:
+    path = tmp_path / "lexicon.txt"
+    path.write_text("word\nzero\u200djoined\n")
+    assert files.read_words(path) == "word\nzero\u200djoined\n"
+    path.write_text("word\n\x1b[2J\n")
+    with pytest.raises(ValueError, match=r"'\\x1b' at 5"):
+        files.read_words(path)
