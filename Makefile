@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test model browser lowest bench docs fingerprints format clean
+.PHONY: help demo test model browser campaign lowest bench docs fingerprints format clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,11 @@ browser: ## Install chromium for the tests of the page, if it is missing and apt
 		echo "chromium is missing: the tests of the page are skipped. To run them, install chromium and chromedriver"; \
 	fi
 
+MINUTES ?= 10
+SEED ?=
+campaign: .venv/ready ## Attack run folders, files and the server for MINUTES=10 (SEED=7 repeats one); see SECURITY.md.
+	$(BIN)/python -m tools.campaign --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
 lowest: .venv/ready ## Run the fast tests with the oldest versions that pyproject.toml allows.
 	$(BIN)/python -m tools.lowest
 
@@ -60,10 +65,10 @@ format: .venv/ready ## Format the code.
 	$(BIN)/ruff format .
 
 # torch first, by exact version: the CPU build. A plain "torch" would download gigabytes for GPUs.
-.venv/ready: pyproject.toml
+.venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet torch==2.13.0
-	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet torch==2.13.0 --constraint constraints.txt
+	$(BIN)/python -m pip install --quiet --editable ".[dev]" --constraint constraints.txt
 	touch $@
 
 clean: ## Remove the virtual environment and all caches.

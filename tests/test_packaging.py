@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -63,6 +64,56 @@ def test_what_tests_and_tools_import_is_installed_by_dev() -> None:
     assert EXTRAS["all"] == ["nutgraf[train,serve]"]
     more = imported(["tests", "tools", "examples", "experiments"]) - imported(["nutgraf"])
     assert more == declared(EXTRAS["dev"]) - COMMANDS
+
+
+def test_constraints_give_one_version_of_everything_that_is_declared() -> None:
+    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    versions = dict(line.split("==") for line in lines if not line.startswith("#"))
+    assert all(re.fullmatch(r"[\w.]+", version) for version in versions.values())
+    everything = declared([*PROJECT["dependencies"], *EXTRAS["train"], *EXTRAS["serve"], *EXTRAS["dev"]])
+    assert everything <= {normal(name) for name in versions}
+    bounds = {normal(name): bound for name, bound in lower_bounds().items()}
+    known = {normal(name): version for name, version in versions.items()}
+    for name, bound in bounds.items():
+        assert numbers(known[name]) >= numbers(bound), name
+    assert (ROOT / "Makefile").read_text("utf-8").count("--constraint constraints.txt") == 2
+
+
+def numbers(version: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", version)]
+
+
+def test_no_lower_bound_admits_a_known_hole() -> None:
+    bounds = lower_bounds()
+    assert numbers(bounds["starlette"]) > [0, 49, 0]  # CVE-2025-62727: 0.39 to 0.49.0
+    assert numbers(bounds["jinja2"]) >= [3, 1, 6]  # CVE-2025-27516
+
+
+def test_every_requirement_is_in_the_list_of_licences() -> None:
+    listed = normal((ROOT / "docs" / "licences.md").read_text("utf-8"))
+    for name in declared([*PROJECT["dependencies"], *EXTRAS["train"], *EXTRAS["serve"]]):
+        assert f"| {name} |" in listed
+
+
+BANNED = {
+    "import pickle": "TID251",
+    "import torch\ntorch.load('x')": "TID251",
+    "import yaml\nyaml.load('x')": "S506",
+    "print(eval('1'))": "S307",
+    "exec('1')": "S102",
+    "import os\nos.system('ls')": "TID251",
+    "import subprocess\nsubprocess.run('ls', shell=True)": "S602",
+    "import tarfile\ntarfile.open('x').extractall()": "S202",
+}
+
+
+@pytest.mark.parametrize("code", BANNED)
+def test_what_runs_the_content_of_files_is_banned(code: str) -> None:
+    options = ["--output-format=concise", "--stdin-filename", "nutgraf/new.py", "-"]
+    found = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", *options], cwd=ROOT, input=code, capture_output=True, text=True
+    )
+    assert BANNED[code] in found.stdout, found.stdout + found.stderr
 
 
 @pytest.mark.parametrize("extra", MODULES)
