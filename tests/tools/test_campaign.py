@@ -1,0 +1,57 @@
+"""The campaign with a fixed seed, as short as it can be; `make campaign` runs it for as long as you like."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tools.campaign.mutations import change_json, damage
+from tools.campaign.stage import Stage
+
+ROOT = Path(__file__).parents[2]
+
+
+def campaign(*options: str) -> str:
+    found = subprocess.run(
+        [sys.executable, "-m", "tools.campaign", "--seed", "15", *options],
+        cwd=ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
+    return found.stdout
+
+
+def test_killed_runs_end_with_the_same_bytes() -> None:
+    figures = campaign("--only", "kills", "--rounds", "1")
+    assert figures.startswith("seed 15, commit ")
+    assert "kills: 1 runs that ended with the same bytes" in figures
+    assert re.search(r"kills: [1-9]\d* lives ended by SIG", figures)
+
+
+def test_readers_refuse_what_they_cannot_use() -> None:
+    figures = campaign("--only", "readers", "--rounds", "160")
+    assert "readers: 20 fuzzed weights" in figures
+    assert figures.endswith("nothing failed\n")
+
+
+def test_a_stage_stops_after_its_rounds_or_its_time(tmp_path: Path) -> None:
+    assert [Stage(tmp_path, Random(1), 0, rounds=2).goes_on(done) for done in range(3)] == [True, True, False]
+    assert [Stage(tmp_path, Random(1), 0).goes_on(done) for done in range(2)] == [True, False]
+    stage = Stage(tmp_path, Random(1), 0)
+    stage.fail("no")
+    assert (stage.counts["FAILED"], stage.failures) == (1, ["no"])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_damage_is_damage_and_the_same_for_a_seed(seed: int) -> None:
+    content = b'{"a": [1, 2, {"b": "c"}], "d": null}'
+    assert damage(content, Random(seed)) == damage(content, Random(seed))
+    assert change_json(content, Random(seed)) == change_json(content, Random(seed))
+    assert len({change_json(content, Random(one)) for one in range(50)}) > 25
