@@ -16,7 +16,7 @@ from nutgraf.evaluation.evaluate import LEADS, compare_systems, evaluate_run
 from nutgraf.hardware import Hardware
 from nutgraf.progress import Report, ignore
 from nutgraf.run.evaluations import Evaluation, evaluations
-from nutgraf.run.folder import Choice, Run
+from nutgraf.run.folder import Run
 from nutgraf.run.inputs import as_files
 from nutgraf.summarizing.summarizer import Summarizer
 from tests.tiny import Corpus
@@ -30,7 +30,7 @@ def test_a_perfect_summary_scores_100_however_words_are_split_and_digits_mapped(
     pairs.write_text(f"{PERFECT}\t{PERFECT}\n")
     for digits in ("keep", "N"):
         recipe = copied.folder / "recipe.toml"
-        recipe.write_text(recipe.read_text().replace('digits = "keep"', f'digits = "{digits}"'))
+        recipe.write_text(copied.recipe.to_toml().replace('digits = "keep"', f'digits = "{digits}"'))
         lead = evaluate_run(Run.open(copied.folder), str(pairs), CPU, ["mu1-0"]).rows[len(LEADS) - 1]
         assert (lead.r1.mean, lead.rl.mean) == (100, 100)
     assert (copied.folder / "evaluation" / "dev.2019.json").exists()
@@ -117,7 +117,7 @@ def test_what_cannot_be_compared_is_an_error(copied: Run, corpus: Corpus, tmp_pa
         compare_systems(copied, corpus.pairs, ("all-2", f"{tmp_path}/nowhere/all-2"), CPU)
     shutil.copytree(copied.folder, tmp_path / "other")
     recipe = tmp_path / "other" / "recipe.toml"
-    recipe.write_text(recipe.read_text().replace('digits = "keep"', 'digits = "N"'))
+    recipe.write_text(copied.recipe.to_toml().replace('digits = "keep"', 'digits = "N"'))
     with pytest.raises(InputError, match=r"text\.digits is 'N' there"):
         compare_systems(copied, corpus.pairs, ("all-2", f"{tmp_path}/other/all-2"), CPU)
 
@@ -135,8 +135,9 @@ def test_the_best_is_the_best_by_evaluation_or_else_the_last_one(copied: Run, co
     assert best.name == row.name
     assert best.reason == f"the highest ROUGE-L, {row.rl.mean:.2f}, on the 20 pairs of pairs"
     assert Summarizer.load(copied.folder).name == row.name
-    found.path.write_text("{")  # damaged: as if it were not there
-    assert copied.best() == Choice("all-2", "the last one trained; it is not evaluated yet")
+    found.path.write_text("{")  # another one must not be taken silently
+    with pytest.raises(RunError, match=r"evaluation/pairs\.json: its content cannot be used"):
+        copied.best()
 
 
 def test_a_pipe_can_be_read_more_than_once(tmp_path: Path) -> None:
