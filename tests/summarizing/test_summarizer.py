@@ -377,8 +377,10 @@ def test_how_much_work_is_asked_for() -> None:
     decoding = recipes.Decoding(beam=5, min_words=1, max_words=9)
     summarizer = Summarizer("marks", Marks(), LEXICON, recipes.Text(), decoding)
 
-    def work(texts: int, *options: int | None, n_best: int = 1, explain: bool = False) -> int:
-        return summarizer.count_work(texts, SummaryOptions(*options, n_best=n_best, explain=explain))
+    def work(
+        texts: int, most: int | None = None, least: int | None = None, n_best: int = 1, words: bool = False
+    ) -> int:
+        return summarizer.count_work(texts, SummaryOptions(most, least, None, n_best, words))
 
     assert work(1) == work(16) == 16 * 10 * 5  # texts, words and the end, hypotheses
     assert work(20) == 20 * 10 * 5
@@ -386,7 +388,7 @@ def test_how_much_work_is_asked_for() -> None:
     assert work(1, 39, 39) == 2 * 16 * 40 * 5  # with limits of 39 and 40 words
     assert work(1, 20, 20) == 8 * 16 * 21 * 5
     assert work(1, n_best=10) == 16 * 10 * (5 + 10) + 10 * 100
-    assert work(2, explain=True) == 16 * 10 * 5 + 2 * 100
+    assert work(2, words=True) == 16 * 10 * 5 + 2 * 100
     assert fake([3]).count_work(7, SummaryOptions(min_words=2)) == 7
     with pytest.raises(InputError, match="max_words 41"):
         work(1, 41)

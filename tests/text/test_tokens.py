@@ -5,7 +5,6 @@ import tracemalloc
 
 import pytest
 
-from nutgraf.text import tokens
 from nutgraf.text.lexicon import SPECIALS
 from nutgraf.text.tokens import Tokenizer, detokenize
 
@@ -104,7 +103,9 @@ def test_marks_without_end_take_no_time_without_end() -> None:
     assert tokens("x" + ")" * 20_000) == ["x", *[")"] * 20_000]  # seconds, if every mark were sought from the start
 
 
-@pytest.mark.parametrize("mark", ["(", ",", ")", '"', "'", "`", ".", "a.", "$", "-", "/", "''", "n't", "@", "a@a.", ".,"])
+@pytest.mark.parametrize(
+    "mark", ["(", ",", ")", '"', "'", "`", ".", "a.", "$", "-", "/", "''", "n't", "@", "a@a.", ".,"]
+)
 def test_the_time_grows_with_the_length_of_a_piece_and_not_with_its_square(mark: str) -> None:
     start = time.process_time()
     words = Tokenizer().words(mark * (200_000 // len(mark)))
