@@ -290,6 +290,15 @@ def test_another_name_of_the_host_is_refused() -> None:
             assert client.get("/v1/models", headers={"Host": host}).status_code == 200
 
 
+def test_only_a_trusted_proxy_says_who_the_client_is(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", LOGGER.name)
+    for access in (Access(), Access(proxies=("127.0.0.1",))):
+        with running(models(echo()), access=access) as client:
+            client.get("/v1/models", headers={"X-Forwarded-For": "192.0.2.7"})
+    clients = [json.loads(JsonFormatter().format(record))["client"] for record in caplog.records]
+    assert clients == ["127.0.0.1", "192.0.2.7"]
+
+
 def test_no_other_site_may_read_answers_unless_it_is_allowed() -> None:
     asked = {"Origin": "https://a.example", "Access-Control-Request-Method": "POST"}
     for access, allowed in ((Access(), None), (Access(origins=("https://a.example",)), "https://a.example")):
