@@ -69,8 +69,8 @@ def make_app(models: Models, limits: Limits, access: Access | None = None) -> Fa
         redirect_slashes=False,  # a redirect would repeat the Host header
     )
     if access.origins:
-        headers = ["Authorization", "Content-Type"]
-        app.add_middleware(CORSMiddleware, allow_origins=access.origins, allow_headers=headers, allow_methods=["POST"])
+        methods, headers = ["GET", "POST"], ["Authorization", "Content-Type"]
+        app.add_middleware(CORSMiddleware, access.origins, methods, headers)
     app.add_middleware(Gate, access, metrics, _COUNTED)
     _add_errors(app)
     _add_pages(app, access)

@@ -64,7 +64,10 @@ class Connection(H11Protocol):
         super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP, in the form of all errors."""
+        """Answer what is no HTTP, in the form of all errors; if an answer is under way, it is cut off."""
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.abort()
+            return
         body = error_body("invalid_http", msg)
         headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), "Connection": "close"}
         for event in (

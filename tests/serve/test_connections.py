@@ -138,6 +138,21 @@ def test_what_is_no_http_gets_an_error_in_json(sent: bytes) -> None:
         assert list(json.loads(body)["error"]) == ["code", "message"]
 
 
+def test_nonsense_in_a_body_or_after_it_leaves_nothing_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    slow = Echo("slow")
+    head = f"POST {URL} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n".encode()
+    with running(models(slow), Limits(wait=0)) as client, silent(client, 2) as (chunked, followed):
+        chunked.sendall(head + b"Transfer-Encoding: chunked\r\n\r\nnot a length\r\n")
+        assert chunked.recv(12) == b"HTTP/1.1 400"
+        followed.sendall(head + b'Content-Length: 13\r\n\r\n{"text": "x"}nonsense\r\n\r\n')
+        assert slow.begun.wait(60)
+        slow.go.set()
+        answer = read_all(followed)
+        assert answer.startswith(b"HTTP/1.1 200")
+        assert b"HTTP/1.1 400" in answer
+    assert not caplog.records
+
+
 def test_without_descriptors_the_server_waits_says_so_once_and_goes_on(caplog: pytest.LogCaptureFixture) -> None:
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     with running(models(echo())) as client:
