@@ -40,6 +40,12 @@ def never() -> bool:
     return False
 
 
+def check_stop(should_stop: ShouldStop) -> None:
+    """Raise Stopped if the work should end."""
+    if should_stop():
+        raise Stopped
+
+
 def duration(seconds: float) -> str:
     """Write a time as a person would: 40 s, 12 min, 1 h 05 min."""
     if seconds < 99.5:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from nutgraf import recipe
 from nutgraf.hardware import count_threads, set_torch_threads
-from nutgraf.progress import Progress, Report, ShouldStop, Stopped, ignore, never
+from nutgraf.progress import Progress, Report, ShouldStop, check_stop, ignore, never
 from nutgraf.text.lexicon import EOS, PAD, SPECIALS, UNK, Ids
 
 NEVER = float("-inf")
@@ -143,8 +143,7 @@ class _BeamSearch:
     def run(self) -> list[list[Hypothesis]]:
         words = np.full(len(self.history), EOS)
         for length in range(self.settings.max_words + 1):
-            if self.should_stop():
-                raise Stopped
+            check_stop(self.should_stop)
             scores, columns, candidates = self._candidates(self.state.step(words), length)
             rows, words = self._advance(scores, columns, candidates, length)
             if len(self.sentences) == 0:

@@ -18,7 +18,7 @@ from nutgraf import recipe as recipes
 from nutgraf.errors import InputError
 from nutgraf.hardware import Hardware, using_threads
 from nutgraf.models.lead import Lead
-from nutgraf.progress import Report, ShouldStop, Stopped, has_terminal, ignore, never, show_bar
+from nutgraf.progress import Report, ShouldStop, check_stop, has_terminal, ignore, never, show_bar
 from nutgraf.run.folder import Run
 from nutgraf.summarizing.backends import Backend, Initial
 from nutgraf.summarizing.cleaning import Cleaner
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 LONG_LIST, BLOCK = 200, 64  # texts: from how many on a bar is shown, and how often it moves
 CACHED_BYTES = 1 << 20  # of pieces of text that each of a summarizer's two caches holds
-EXPLAINING = 100  # steps of one hypothesis that take as long as explaining one summary
+EXPLAINING = 10  # steps of one hypothesis that take as long as explaining one word
 
 
 class Summarizer:
@@ -229,18 +229,27 @@ class Summarizer:
             raise InputError(f"n_best {options.n_best}: expected 1 or more")
         texts = _check_texts(texts)
         codec, sentences, found = self._search(texts, options, ignore, should_stop)
-        results = []
-        for text, sentence, summaries in zip(texts, sentences, found, strict=True):
-            if should_stop():
-                raise Stopped
-            if options.explain or options.n_best > 1:
-                source = tuple(self._tokenizer.tokenize(self._beginning(text))[: len(sentence)])
-                explained = (explain_summary(self._model, codec, self._write, sentence, s, text) for s in summaries)
-                results.append(SummaryResult(source, rank(explained)))
-            else:
-                line = self._write(codec.decode(summaries)[0] if summaries else [], text)
-                results.append(SummaryResult((), (Summary(line, (), None),)))
-        return results
+        together = zip(texts, sentences, found, strict=True)
+        if not options.explain and options.n_best == 1:
+            return [self._result(codec, *one, should_stop) for one in together]
+        return [self._explained_result(codec, *one, should_stop) for one in together]
+
+    def _result(
+        self, codec: Codec, text: str, _: Ids, summaries: Sequence[Ids], should_stop: ShouldStop
+    ) -> SummaryResult:
+        check_stop(should_stop)
+        line = self._write(codec.decode(summaries)[0] if summaries else [], text)
+        return SummaryResult((), (Summary(line, (), None),))
+
+    def _explained_result(
+        self, codec: Codec, text: str, sentence: Ids, summaries: Sequence[Ids], should_stop: ShouldStop
+    ) -> SummaryResult:
+        source = self._tokenizer.tokenize(self._beginning(text))[: len(sentence)]
+        explained = []
+        for summary in summaries:
+            check_stop(should_stop)
+            explained.append(explain_summary(self._model, codec, self._write, sentence, summary, text))
+        return SummaryResult(tuple(source), rank(explained))
 
     def count_work(self, texts: int, options: SummaryOptions) -> int:
         """Return how much work `answer` may have with this many texts, in steps of one hypothesis.
@@ -249,8 +258,10 @@ class Summarizer:
         """
         decoding = self._settings(options)
         tries = 1 if options.min_words is None else count_tries(self._model, decoding)
-        search = self._model.count_work(texts, decoding, options.n_best) * tries
-        return search + (texts * options.n_best * EXPLAINING if options.explain or options.n_best > 1 else 0)
+        work = self._model.count_work(texts, decoding, options.n_best) * tries
+        if options.explain or options.n_best > 1:
+            work += texts * options.n_best * (decoding.max_words + 1) * EXPLAINING
+        return work
 
     def _search(
         self, texts: Sequence[str], options: SummaryOptions, report: Report, should_stop: ShouldStop

@@ -387,8 +387,8 @@ def test_how_much_work_is_asked_for() -> None:
     assert work(1, 39) == 16 * 40 * 5
     assert work(1, 39, 39) == 2 * 16 * 40 * 5  # with limits of 39 and 40 words
     assert work(1, 20, 20) == 8 * 16 * 21 * 5
-    assert work(1, n_best=10) == 16 * 10 * (5 + 10) + 10 * 100
-    assert work(2, words=True) == 16 * 10 * 5 + 2 * 100
+    assert work(1, n_best=10) == 16 * 10 * (5 + 10) + 10 * 10 * 10  # each word of ten summaries is explained
+    assert work(2, words=True) == 16 * 10 * 5 + 2 * 10 * 10
     assert fake([3]).count_work(7, SummaryOptions(min_words=2)) == 7
     with pytest.raises(InputError, match="max_words 41"):
         work(1, 41)
