@@ -12,7 +12,7 @@ from nutgraf.errors import MissingExtraError
 
 MODULES = {
     "train": ("torch", "gensim", "ot", "rouge_score", "scipy", "sparse_dot_topn", "jinja2", "markupsafe"),
-    "serve": ("fastapi", "starlette", "uvicorn", "jinja2", "prometheus_client"),
+    "serve": ("fastapi", "starlette", "uvicorn", "h11", "jinja2", "prometheus_client"),
     "hf": ("datasets",),
 }
 _TITLES = {"train": "training", "serve": "server", "hf": "Hugging Face"}

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # How long a thread of OpenMP spins while it waits for the others, before it sleeps. By default, milliseconds: beside
 # another busy process, threads that spin take the time of those that they wait for (LOG.md, 2026-11-16).
 _WAITING = {"GOMP_SPINCOUNT": "6000", "KMP_BLOCKTIME": "0"}  # GNU's OpenMP (Linux), LLVM's (macOS)
+MOST_THREADS = 256  # or as many as there are cores
 
 
 def share_cores() -> None:
@@ -45,8 +46,8 @@ class Hardware:
         """Check what was asked for; 0 threads are as many as there are cores."""
         if device != "cpu":
             _check_device(device)
-        if threads < 0:
-            raise RunError(f"--threads {threads}: expected 0 (all cores) or more")
+        if not 0 <= threads <= max(MOST_THREADS, cores()):
+            raise RunError(f"--threads {threads}: expected 0 (all cores) to {max(MOST_THREADS, cores())}")
         return cls(device, threads or cores())
 
     @property

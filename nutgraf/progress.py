@@ -1,6 +1,7 @@
 """Progress of long work as plain values: the code that works reports it, the caller decides how to show it.
 
-And one way to show it, for calls from Python: a bar on standard error.
+And one way to show it, for calls from Python: a bar on standard error. Work that may be ended early is given a function
+that says so, which it calls often.
 """
 
 from __future__ import annotations
@@ -23,10 +24,26 @@ class Progress:
 
 
 Report = Callable[[Progress], None]
+ShouldStop = Callable[[], bool]
+
+
+class Stopped(Exception):  # noqa: N818  # no error: whoever asked for the work no longer wants it
+    """Work that was ended early."""
 
 
 def ignore(_: object) -> None:
     """Ignore what is reported."""
+
+
+def never() -> bool:
+    """Let work go on to its end."""
+    return False
+
+
+def check_stop(should_stop: ShouldStop) -> None:
+    """Raise Stopped if the work should end."""
+    if should_stop():
+        raise Stopped
 
 
 def duration(seconds: float) -> str:

@@ -17,5 +17,5 @@ Settings = Annotated[
     list[str] | None, typer.Option("--set", help="Change the recipe: --set training.batch=32 (repeatable).")
 ]
 Device = Annotated[str, typer.Option(help="cpu, cuda or cuda:0.")]
-Threads = Annotated[int, typer.Option(help="CPU threads; 0: one per core.")]
+Threads = Annotated[int, typer.Option(help="CPU threads, at most 256 or one per core; 0: one per core.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -25,6 +25,27 @@ def serve(
     timeout: Annotated[float, typer.Option(min=0.001, max=3600, help="Seconds per request.")] = 30.0,
     batch: Annotated[int, typer.Option(min=1, help="Texts that are summarized together.")] = 32,
     wait_ms: Annotated[float, typer.Option(min=0, help="Milliseconds to wait for more texts for a batch.")] = 5.0,
+    max_work: Annotated[
+        int, typer.Option(min=1, help="Work per request: texts (16 at least) x words of a summary x width of the beam.")
+    ] = 1 << 16,
+    max_connections: Annotated[
+        int, typer.Option(min=2, help="Open connections; one client may have half of them.")
+    ] = 1024,
+    header_timeout: Annotated[
+        float, typer.Option(min=0.1, max=3600, help="Seconds to send the headers of a request.")
+    ] = 10.0,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="A name that clients reach the server by (repeatable); *: any.")
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None, typer.Option(help="A site whose pages may send requests, https://example.org (repeatable).")
+    ] = None,
+    proxy: Annotated[
+        list[str] | None, typer.Option(help="The address of a proxy whose X-Forwarded-For is believed (repeatable).")
+    ] = None,
+    log_requests: Annotated[
+        bool, typer.Option("--log-requests", help="Log every request as a line of JSON, without its text.")
+    ] = False,
     device: Device = "cpu",
     threads: Threads = 0,
 ) -> None:
@@ -36,14 +57,29 @@ def serve(
     """
     need_extra("serve", "nutgraf serve")
     from nutgraf.serve import server
+    from nutgraf.serve.access import Access
     from nutgraf.serve.limits import Limits
     from nutgraf.serve.models import Models
     from nutgraf.summarizing.ready import find_model
 
-    limits = Limits(max_body, max_texts, max_text_words, max_queue, timeout, batch, wait_ms / 1000)
+    limits = Limits(
+        body=max_body,
+        texts=max_texts,
+        words=max_text_words,
+        queue=max_queue,
+        seconds=timeout,
+        batch=batch,
+        wait=wait_ms / 1000,
+        work=max_work,
+        connections=max_connections,
+        header_seconds=header_timeout,
+    )
+    hosts = frozenset(name.lower() for name in allow_host or ())
+    access = Access(server.read_key(), hosts, tuple(allow_origin or ()), tuple(proxy or ()))
     hardware = Hardware.of(device, threads).use()
     with server.listen(host, port) as listening:
-        server.serve(Models.load(find_model(model), models or (), hardware.name), limits, listening, say)
+        served = Models.load(find_model(model), models or (), hardware.name)
+        server.serve(served, limits, listening, say, access, log_requests)
 
 
 def export(

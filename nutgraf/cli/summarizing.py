@@ -30,11 +30,15 @@ def summarize(
         ),
     ] = None,
     model: Model = None,
-    max_words: Annotated[int | None, typer.Option(min=1, help="Longest summary.")] = None,
-    min_words: Annotated[int | None, typer.Option(min=1, help="Shortest summary, if the model allows it.")] = None,
+    max_words: Annotated[
+        int | None, typer.Option(min=1, max=1000, help="Longest summary; a model may write less.")
+    ] = None,
+    min_words: Annotated[
+        int | None, typer.Option(min=1, max=1000, help="Shortest summary, if the model allows it.")
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show where words come from, and which are new.")] = False,
     n_best: Annotated[
-        int, typer.Option(min=1, help="Up to this many summaries of each text, best first, with their scores.")
+        int, typer.Option(min=1, max=50, help="Up to this many summaries of each text, best first, with their scores.")
     ] = 1,
     faithful: Annotated[
         bool | None,
@@ -47,7 +51,9 @@ def summarize(
     document: Annotated[
         bool, typer.Option("--document", help="Each file is a whole document (text, .md, .html): print one headline.")
     ] = False,
-    bullets: Annotated[int, typer.Option(min=0, help="With --document: also this many lines on other points.")] = 0,
+    bullets: Annotated[
+        int, typer.Option(min=0, max=100, help="With --document: also this many lines on other points.")
+    ] = 0,
     device: Device = "cpu",
     threads: Threads = 0,
     as_json: AsJson = False,

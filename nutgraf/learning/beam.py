@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from nutgraf import recipe
 from nutgraf.hardware import count_threads, set_torch_threads
-from nutgraf.progress import Progress, Report, ignore
+from nutgraf.progress import Progress, Report, ShouldStop, check_stop, ignore, never
 from nutgraf.text.lexicon import EOS, PAD, SPECIALS, UNK, Ids
 
 NEVER = float("-inf")
@@ -90,8 +90,17 @@ class Hypothesis:
     score: float
 
 
-def beam(decoder: Decoder, sources: Sequence[Ids], settings: Beam, report: Report = ignore) -> list[list[Hypothesis]]:
-    """Return the finished hypotheses of each source, best first: at least one, at most `beam`."""
+def beam(
+    decoder: Decoder,
+    sources: Sequence[Ids],
+    settings: Beam,
+    report: Report = ignore,
+    should_stop: ShouldStop = never,
+) -> list[list[Hypothesis]]:
+    """Return the finished hypotheses of each source, best first: at least one, at most `beam`.
+
+    `should_stop` is called before every step; if it is true, Stopped is raised.
+    """
     result: list[list[Hypothesis]] = [[] for _ in sources]
     size = max(LEAST_BATCH, -(-len(sources) // count_threads()))  # a batch a thread, where that pays
     batches, done = batch_by_length(sources, min(settings.batch, size)), 0
@@ -99,7 +108,7 @@ def beam(decoder: Decoder, sources: Sequence[Ids], settings: Beam, report: Repor
 
     def find(number: int) -> list[list[Hypothesis]]:
         state = decoder.start([sources[i] for i in batches[number]], replace_unk=True, top_words=top_words)
-        return _BeamSearch(state, len(batches[number]), settings).run()
+        return _BeamSearch(state, len(batches[number]), settings, should_stop).run()
 
     for places, found in zip(batches, side_by_side(find, len(batches)), strict=True):
         for place, hypotheses in zip(places, found, strict=True):
@@ -116,6 +125,7 @@ class _BeamSearch:
     state: DecodingState
     n: int
     settings: Beam
+    should_stop: ShouldStop
     finished: list[list[Hypothesis]] = field(init=False)
     sentences: Longs = field(init=False)
     scores: Floats = field(init=False)
@@ -133,6 +143,7 @@ class _BeamSearch:
     def run(self) -> list[list[Hypothesis]]:
         words = np.full(len(self.history), EOS)
         for length in range(self.settings.max_words + 1):
+            check_stop(self.should_stop)
             scores, columns, candidates = self._candidates(self.state.step(words), length)
             rows, words = self._advance(scores, columns, candidates, length)
             if len(self.sentences) == 0:

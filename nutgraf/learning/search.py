@@ -15,7 +15,7 @@ from torch import Tensor
 
 from nutgraf.learning.beam import NEVER, Beam, Floats, Hypothesis, Longs, batch_by_length, side_by_side
 from nutgraf.learning.beam import beam as search_beam
-from nutgraf.progress import Report, ignore
+from nutgraf.progress import Report, ShouldStop, ignore, never
 from nutgraf.seeds import generator_of
 from nutgraf.text.lexicon import EOS, PAD, SPECIALS, UNK, Ids
 
@@ -128,9 +128,15 @@ def _forbid(scores: Tensor, length: int, min_words: int, unk: bool) -> Tensor:
     return scores
 
 
-def beam(decoder: Decoder, sources: Sequence[Ids], settings: Beam, report: Report = ignore) -> list[list[Hypothesis]]:
+def beam(
+    decoder: Decoder,
+    sources: Sequence[Ids],
+    settings: Beam,
+    report: Report = ignore,
+    should_stop: ShouldStop = never,
+) -> list[list[Hypothesis]]:
     """Return the finished hypotheses of each source, best first: at least one, at most `beam`."""
-    return search_beam(ArrayDecoder(decoder), sources, settings, report)
+    return search_beam(ArrayDecoder(decoder), sources, settings, report, should_stop)
 
 
 @dataclass(frozen=True)

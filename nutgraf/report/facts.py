@@ -29,6 +29,7 @@ from nutgraf.text.casing import Writer
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import UNK, Ids
 from nutgraf.text.prepare import Prepared
+from nutgraf.text.tokens import Tokenizer
 
 SAMPLED = 2_000  # sentences in a histogram
 EXAMPLES = 10  # of found pairs
@@ -120,7 +121,7 @@ class Facts:
     @cached_property
     def writer(self) -> Writer:
         """Writes a summary's words as people do."""
-        return Writer(casing_of(self.run), self.run.recipe.text.digits)
+        return Writer(casing_of(self.run), Tokenizer(self.run.recipe.text.digits))
 
     def pr_thr(self) -> PrThr | None:
         """Return Pr-Thr, which knows how well its alignment worked; None where it is not done."""

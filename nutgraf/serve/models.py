@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from nutgraf.progress import ShouldStop
 from nutgraf.run.folder import Choice
 from nutgraf.run.names import latest
 from nutgraf.summarizing.loading import language_of, locate
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
 class ServedModel(Protocol):
     """What the server needs of a `nutgraf.Summarizer`."""
 
-    def answer(self, texts: Sequence[str], options: SummaryOptions) -> list[SummaryResult]:
-        """Summarize: one result for each text, in the same order."""
+    def answer(self, texts: Sequence[str], options: SummaryOptions, should_stop: ShouldStop) -> list[SummaryResult]:
+        """Summarize: one result for each text, in the same order; raise Stopped soon after `should_stop` is true."""
+
+    def count_work(self, texts: int, options: SummaryOptions) -> int:
+        """Return how much work an answer may be; options that the model cannot follow are an InputError."""
 
 
 @dataclass(frozen=True)

@@ -6,28 +6,20 @@ finds becomes an ApiError, which the app answers with.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from nutgraf.errors import InputError
 from nutgraf.run.plain_names import present
+from nutgraf.serve.errors import ApiError
 from nutgraf.serve.limits import LONGEST_SUMMARY, LONGEST_WORD, MOST_SUMMARIES, Limits
-from nutgraf.serve.models import Models
+from nutgraf.serve.models import Models, ServedModel
 from nutgraf.summarizing.records import as_record
 from nutgraf.summarizing.results import SummaryOptions, SummaryResult, Word
 
 _MOST_MISTAKES = 3  # in one message
-_LONGEST_MESSAGE = 400  # characters; a message may quote a key that the client made up
-
-
-class ApiError(Exception):
-    """A response other than 200: its status, a code for programs and a message for people."""
-
-    def __init__(self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None):
-        super().__init__(message)
-        self.status, self.code, self.headers = status, code, headers
-        self.message = message if len(message) <= _LONGEST_MESSAGE else message[:_LONGEST_MESSAGE] + " ..."
 
 
 class SummarizeRequest(BaseModel):
@@ -104,21 +96,18 @@ class ModelList(BaseModel):
     models: list[ModelInfo]
 
 
-class ErrorDetail(BaseModel):
-    """What went wrong: a code for programs, a message for people."""
+@dataclass(frozen=True)
+class Parsed:
+    """A request that was checked: its model, its texts and how much work they may be."""
 
-    code: str
-    message: str
-
-
-class ErrorBody(BaseModel):
-    """The body of every response other than 200."""
-
-    error: ErrorDetail
+    request: SummarizeRequest
+    model: str
+    texts: list[str]
+    work: int
 
 
-def parse_request(body: bytes, limits: Limits, models: Models) -> tuple[SummarizeRequest, str, list[str]]:
-    """Return the request, the name of its model and its texts; an ApiError says what is wrong with it."""
+def parse_request(body: bytes, limits: Limits, models: Models) -> Parsed:
+    """Check a request; an ApiError says what is wrong with it."""
     try:
         request = SummarizeRequest.model_validate_json(body)
     except ValidationError as error:
@@ -128,7 +117,19 @@ def parse_request(body: bytes, limits: Limits, models: Models) -> tuple[Summariz
         raise ApiError(422, "unknown_model", f"model {name[:80]!r}: expected one of {', '.join(models.by_name)}")
     if request.min_words and request.max_words and request.min_words > request.max_words:
         raise _invalid(f"min_words {request.min_words} is above max_words {request.max_words}")
-    return request, name, _check_texts(request, limits)
+    texts = _check_texts(request, limits)
+    return Parsed(request, name, texts, _check_work(request, models.by_name[name], len(texts), limits))
+
+
+def _check_work(request: SummarizeRequest, model: ServedModel, texts: int, limits: Limits) -> int:
+    try:
+        work = model.count_work(texts, request.options)
+    except InputError as error:
+        raise _invalid(str(error)) from None
+    if work > limits.work:
+        message = f"more work than a request may be: {work:,} steps of one hypothesis, expected at most {limits.work:,}"
+        raise ApiError(422, "too_much_work", f"{message}. Ask for fewer texts, words or alternatives, or no min_words")
+    return work
 
 
 def _invalid(message: str) -> ApiError:

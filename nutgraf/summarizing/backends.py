@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nutgraf import recipe as recipes
-from nutgraf.learning.beam import NEVER, Beam, Decoder, DecodingState, beam
+from nutgraf.learning.beam import LEAST_BATCH, NEVER, Beam, Decoder, DecodingState, beam
 from nutgraf.models.light import Forbid, LightDecoder, LightModel
-from nutgraf.progress import Report
+from nutgraf.progress import Report, ShouldStop
 from nutgraf.text.lexicon import EOS, UNK, Ids
 
 if TYPE_CHECKING:
@@ -45,12 +45,21 @@ class Backend(Protocol):
     longest: int  # words that it can write
 
     def __call__(
-        self, sentences: Sequence[Ids], decoding: recipes.Decoding, n_best: int, report: Report, forbid: Forbid
+        self,
+        sentences: Sequence[Ids],
+        decoding: recipes.Decoding,
+        n_best: int,
+        report: Report,
+        forbid: Forbid,
+        should_stop: ShouldStop,
     ) -> list[list[Ids]]:
         """Return the best summaries of each sentence, best first: at least one, at most `n_best`.
 
         `forbid` gives the words that would contradict a sentence, for faithful output.
         """
+
+    def count_work(self, sentences: int, decoding: recipes.Decoding, n_best: int) -> int:
+        """Return how much work a call may be, in steps of one hypothesis."""
 
     def explain(self, sentence: Ids, summary: Ids) -> Attribution:
         """Say where the words of a summary come from."""
@@ -73,10 +82,20 @@ class Initial:
         self.apply = apply
 
     def __call__(
-        self, sentences: Sequence[Ids], decoding: recipes.Decoding, n_best: int, report: Report, forbid: Forbid
+        self,
+        sentences: Sequence[Ids],
+        decoding: recipes.Decoding,
+        n_best: int,
+        report: Report,
+        forbid: Forbid,
+        should_stop: ShouldStop,
     ) -> list[list[Ids]]:
         """Return one summary each. It knows of nothing that is forbidden: the Summarizer leaves that out."""
         return [[summary] for summary in self.apply(sentences)]
+
+    def count_work(self, sentences: int, decoding: recipes.Decoding, n_best: int) -> int:
+        """It takes no steps: each sentence counts as one."""
+        return sentences
 
     def explain(self, sentence: Ids, summary: Ids) -> Attribution:
         """A word comes from its own occurrences; the initializers have no probability of a summary."""
@@ -111,14 +130,20 @@ class Searched:
         self._output_words, self._facts = output_words, facts
 
     def __call__(
-        self, sentences: Sequence[Ids], decoding: recipes.Decoding, n_best: int, report: Report, forbid: Forbid
+        self,
+        sentences: Sequence[Ids],
+        decoding: recipes.Decoding,
+        n_best: int,
+        report: Report,
+        forbid: Forbid,
+        should_stop: ShouldStop,
     ) -> list[list[Ids]]:
         """Search; for more alternatives than the beam is wide, once more with a wider one. The best stays the best."""
         only_copied, forbidden = (self._facts, forbid) if decoding.faithful else (None, None)
         decoder = make_decoder(self.model, self._output_words, only_copied, forbidden, decoding.related_words)
-        found = self._search(decoder, sentences, decoding, decoding.beam, report)
+        found = self._search(decoder, sentences, decoding, decoding.beam, report, should_stop)
         if n_best > decoding.beam:
-            wider = self._search(decoder, sentences, decoding, n_best, report)
+            wider = self._search(decoder, sentences, decoding, n_best, report, should_stop)
             found = [
                 [first[0], *(h for h in more if list(h) != list(first[0]))]
                 for first, more in zip(found, wider, strict=True)
@@ -126,11 +151,22 @@ class Searched:
         return [summaries[:n_best] for summaries in found]
 
     def _search(
-        self, decoder: Decoder, sentences: Sequence[Ids], decoding: recipes.Decoding, width: int, report: Report
+        self,
+        decoder: Decoder,
+        sentences: Sequence[Ids],
+        decoding: recipes.Decoding,
+        width: int,
+        report: Report,
+        should_stop: ShouldStop,
     ) -> list[list[Ids]]:
         settings = Beam.of(decoding, width, unk=not self.model.settings.copy)
-        found = beam(decoder, sentences, settings, report)
+        found = beam(decoder, sentences, settings, report, should_stop)
         return [[h.words for h in hypotheses] or [np.zeros(0, np.int32)] for hypotheses in found]
+
+    def count_work(self, sentences: int, decoding: recipes.Decoding, n_best: int) -> int:
+        """Few sentences take about as long as LEAST_BATCH; a search for more alternatives is a second one."""
+        widths = decoding.beam + (n_best if n_best > decoding.beam else 0)
+        return max(sentences, LEAST_BATCH) * (decoding.max_words + 1) * widths
 
     def explain(self, sentence: Ids, summary: Ids) -> Attribution:
         """Read the attention and the probabilities off the model, with the summary given."""

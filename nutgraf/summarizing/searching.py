@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from nutgraf.progress import Report
+from nutgraf.progress import Report, ShouldStop
 from nutgraf.recipe import Decoding
 from nutgraf.summarizing.backends import Backend, Searched
 from nutgraf.summarizing.cleaning import Cleaner
@@ -25,6 +25,7 @@ class Search:
     cleaner: Cleaner
     options: SummaryOptions
     report: Report
+    should_stop: ShouldStop
 
     def __call__(self, sentences: Sequence[Ids], decoding: Decoding) -> list[list[Ids]]:
         """Return the best summaries of each sentence; an empty one has none."""
@@ -55,8 +56,8 @@ class Search:
         codec, least = self.cleaner.codec, self.options.min_words or 1
         result: list[list[Ids]] = [[] for _ in sentences]
         left = list(range(len(sentences)))
-        for more in range(RETRIES if isinstance(self.model, Searched) else 1):
-            most = min(decoding.max_words + more, self.model.longest)
+        for more in range(count_tries(self.model, decoding)):
+            most = decoding.max_words + more
             bounds = replace(decoding, min_words=min(decoding.min_words + more, most), max_words=most)
             wanted = max(self.options.n_best, decoding.beam)
             found = self._ask([sentences[place] for place in left], bounds, wanted, sys.maxsize)
@@ -70,7 +71,7 @@ class Search:
 
     def _ask(self, sentences: Sequence[Ids], decoding: Decoding, n_best: int, most: int) -> list[list[Ids]]:
         """Return up to `n_best` clean summaries of each sentence, cut to `most` words."""
-        found = self.model(sentences, decoding, n_best, self.report, self._forbid)
+        found = self.model(sentences, decoding, n_best, self.report, self._forbid, self.should_stop)
         return [
             self.cleaner.clean_all(summaries, sentence, decoding, most)
             for summaries, sentence in zip(found, sentences, strict=True)
@@ -80,3 +81,8 @@ class Search:
         """Return the words that would contradict a sentence."""
         codec = self.cleaner.codec
         return codec.lexicon.encode(sorted(forbidden_words(codec.decode([sentence])[0])))
+
+
+def count_tries(model: Backend, decoding: Decoding) -> int:
+    """Return how often summaries may be searched for: a higher limit helps up to the model's own."""
+    return min(RETRIES, model.longest - decoding.max_words + 1) if isinstance(model, Searched) else 1

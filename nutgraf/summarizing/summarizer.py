@@ -18,7 +18,7 @@ from nutgraf import recipe as recipes
 from nutgraf.errors import InputError
 from nutgraf.hardware import Hardware, using_threads
 from nutgraf.models.lead import Lead
-from nutgraf.progress import Report, has_terminal, ignore, show_bar
+from nutgraf.progress import Report, ShouldStop, check_stop, has_terminal, ignore, never, show_bar
 from nutgraf.run.folder import Run
 from nutgraf.summarizing.backends import Backend, Initial
 from nutgraf.summarizing.cleaning import Cleaner
@@ -29,17 +29,19 @@ from nutgraf.summarizing.language import Language
 from nutgraf.summarizing.loading import check_done, language_of, load_backend, locate
 from nutgraf.summarizing.ready import find_model
 from nutgraf.summarizing.results import DEFAULTS, Summary, SummaryOptions, SummaryResult
-from nutgraf.summarizing.searching import Search
+from nutgraf.summarizing.searching import Search, count_tries
 from nutgraf.text.beginning import count_read, take_beginning
 from nutgraf.text.casing import Casing, Writer
 from nutgraf.text.lexicon import SPECIALS, Ids, Lexicon
-from nutgraf.text.reading import clean_line
+from nutgraf.text.reading import clean_line, clean_shown
 from nutgraf.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
     import torch
 
 LONG_LIST, BLOCK = 200, 64  # texts: from how many on a bar is shown, and how often it moves
+CACHED_BYTES = 1 << 20  # of pieces of text that each of a summarizer's two caches holds
+EXPLAINING = 10  # steps of one hypothesis that take as long as explaining one word
 
 
 class Summarizer:
@@ -72,8 +74,8 @@ class Summarizer:
         self.decoding = decoding
         self.casing = casing or Casing()
         self._model, self._lexicon, self._text = model, lexicon, text
-        self._write = Writer(self.casing, text.digits)
-        self._tokenizer = Tokenizer(text.digits)
+        self._tokenizer = Tokenizer(text.digits, CACHED_BYTES)
+        self._write = Writer(self.casing, self._tokenizer)
 
     def __repr__(self) -> str:
         return f"<Summarizer {self.name}: up to {self.decoding.max_words} words, {len(self._lexicon):,} words known>"
@@ -194,7 +196,7 @@ class Summarizer:
         return self._words(_check_texts(texts), options, report)
 
     def _words(self, texts: Sequence[str], options: SummaryOptions, report: Report) -> list[list[str]]:
-        codec, _, found = self._search(texts, options, report)
+        codec, _, found = self._search(texts, options, report, never)
         return [codec.decode(summaries)[0] if summaries else [] for summaries in found]
 
     def _words_with_bar(self, texts: Sequence[str], options: SummaryOptions) -> list[list[str]]:
@@ -216,29 +218,57 @@ class Summarizer:
         """Summarize raw texts, up to `n_best` summaries each, and say where every word comes from."""
         return self.answer(texts, SummaryOptions(max_words, min_words, faithful, n_best, explain=True))
 
-    def answer(self, texts: Sequence[str], options: SummaryOptions) -> list[SummaryResult]:
-        """Summarize raw texts; words are explained only if the options ask for it, which takes longer."""
-        if not options.explain and options.n_best == 1:
-            lines = self(texts, options.max_words, options.min_words, options.faithful, bar=False)
-            return [SummaryResult((), (Summary(line, (), None),)) for line in lines]
+    def answer(
+        self, texts: Sequence[str], options: SummaryOptions, should_stop: ShouldStop = never
+    ) -> list[SummaryResult]:
+        """Summarize raw texts; words are explained only if the options ask for it, which takes longer.
+
+        `should_stop` is called often; if it is true, Stopped is raised.
+        """
         if options.n_best < 1:
             raise InputError(f"n_best {options.n_best}: expected 1 or more")
         texts = _check_texts(texts)
-        codec, sentences, found = self._search(texts, options, ignore)
-        return [
-            SummaryResult(
-                tuple(self._tokenizer.tokenize(self._beginning(text))[: len(sentence)]),
-                rank(explain_summary(self._model, codec, self._write, sentence, s, text) for s in summaries),
-            )
-            for text, sentence, summaries in zip(texts, sentences, found, strict=True)
-        ]
+        codec, sentences, found = self._search(texts, options, ignore, should_stop)
+        together = zip(texts, sentences, found, strict=True)
+        if not options.explain and options.n_best == 1:
+            return [self._result(codec, *one, should_stop) for one in together]
+        return [self._explained_result(codec, *one, should_stop) for one in together]
+
+    def _result(
+        self, codec: Codec, text: str, _: Ids, summaries: Sequence[Ids], should_stop: ShouldStop
+    ) -> SummaryResult:
+        check_stop(should_stop)
+        line = self._write(codec.decode(summaries)[0] if summaries else [], text)
+        return SummaryResult((), (Summary(line, (), None),))
+
+    def _explained_result(
+        self, codec: Codec, text: str, sentence: Ids, summaries: Sequence[Ids], should_stop: ShouldStop
+    ) -> SummaryResult:
+        source = self._tokenizer.tokenize(self._beginning(text))[: len(sentence)]
+        explained = []
+        for summary in summaries:
+            check_stop(should_stop)
+            explained.append(explain_summary(self._model, codec, self._write, sentence, summary, text))
+        return SummaryResult(tuple(source), rank(explained))
+
+    def count_work(self, texts: int, options: SummaryOptions) -> int:
+        """Return how much work `answer` may have with this many texts, in steps of one hypothesis.
+
+        Options that the model cannot follow are an error, as in `answer`.
+        """
+        decoding = self._settings(options)
+        tries = 1 if options.min_words is None else count_tries(self._model, decoding)
+        work = self._model.count_work(texts, decoding, options.n_best) * tries
+        if options.explain or options.n_best > 1:
+            work += texts * options.n_best * (decoding.max_words + 1) * EXPLAINING
+        return work
 
     def _search(
-        self, texts: Sequence[str], options: SummaryOptions, report: Report
+        self, texts: Sequence[str], options: SummaryOptions, report: Report, should_stop: ShouldStop
     ) -> tuple[Codec, list[Ids], list[list[Ids]]]:
         """Return the texts as ids and the best summaries of each; a blank text has none."""
         decoding, codec = self._settings(options), Codec(self._lexicon, self._text.digits)
-        search = Search(self._model, Cleaner(codec, self.casing), options, report)
+        search = Search(self._model, Cleaner(codec, self.casing), options, report, should_stop)
         encoded = [codec.encode(self._beginning(text), self._text.max_text_words) for text in texts]
         with using_threads(self.threads):
             return codec, encoded, search(encoded, decoding)
@@ -267,4 +297,4 @@ def _check_texts(texts: Iterable[str]) -> list[str]:
     for place, text in enumerate(texts):
         if not isinstance(text, str):
             raise TypeError(f"text {place}: expected a string, not {type(text).__name__}")
-    return [clean_line(text) for text in texts]
+    return [clean_shown(text) for text in texts]

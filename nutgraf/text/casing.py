@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from nutgraf.files import naming, read_words
+from nutgraf.text.reading import clean_shown
 from nutgraf.text.tokens import Tokenizer, detokenize
 
 FILE = "casing.tsv"
@@ -63,23 +64,23 @@ class Casing:
 class Writer:
     """Turns the words of a summary, as models see them, into a line as a newspaper prints it."""
 
-    def __init__(self, casing: Casing, digits: str):
-        self.casing = casing
-        self._tokenizer = Tokenizer(digits)
+    def __init__(self, casing: Casing, tokenizer: Tokenizer):
+        self.casing, self._tokenizer = casing, tokenizer
 
     def __call__(self, words: Sequence[str], text: str) -> str:
         """Write the summary of a text."""
         return self.line(self.forms(words, text))
 
     def forms(self, words: Sequence[str], text: str) -> list[str]:
-        """Return words as the text writes them, or else as the corpora do."""
+        """Return words as the text writes them, or else as the corpora do; what cannot be shown is left out."""
         pairs = [*zip(self._tokenizer.words(text), self._tokenizer.tokenize(text), strict=True)]
         forms: dict[str, str] = {}
         for word, form in pairs[1:]:
             forms.setdefault(word, form)
         for word, form in pairs[:1]:
             forms.setdefault(word, self.casing.inside(word, form))
-        return [forms.get(word) or self.casing.form(word) for word in words]
+        found = (forms.get(word) or self.casing.form(word) for word in words)
+        return [form if form.isprintable() else "".join(clean_shown(form).split()) for form in found]
 
     def line(self, forms: Sequence[str]) -> str:
         """Join words to a line that starts with a capital."""

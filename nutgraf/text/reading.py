@@ -29,6 +29,8 @@ _SAMPLE = 2_000  # lines compared to find out whether two files are aligned
 _PACKED = {b"\x1f\x8b": "gzip data: give it the ending .gz", b"\xfd7zXZ": "xz data: give it the ending .xz"}
 _PACKED |= {b"PK\x03\x04": "a zip archive: unpack it first", b"BZh": "bzip2 data: unpack it first"}
 _INVISIBLE = frozenset("\u00ad\u200b\u2060\ufeff")  # soft hyphen, zero-width blanks, byte order mark
+# Marks that change the direction in which the text around them is shown, or order its parts differently.
+_DIRECTIONS = dict.fromkeys([0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 
 
 def read_lines(path: str, limit: int = 0) -> Iterator[str]:
@@ -162,6 +164,11 @@ def clean_line(line: str) -> str:
         for character in line
         if character not in _INVISIBLE
     )
+
+
+def clean_shown(text: str) -> str:
+    """Clean a line that will be shown to people: also drop what would turn the text around it."""
+    return text if text.isprintable() else clean_line(text).translate(_DIRECTIONS)
 
 
 def _decode_lines(path: str) -> Iterator[str]:

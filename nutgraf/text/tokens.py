@@ -12,6 +12,7 @@ Typographic quotation marks become plain ones. It does not split words of langua
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 
 from nutgraf.text.sentences import CANNOT_START, CLOSING_MARKS, keeps_full_stop
@@ -32,16 +33,38 @@ _LEFT = frozenset((",", ".", ";", ":", "?", "!", ")", "]", "}", "%", "''", "'", 
 _RIGHT = frozenset(("(", "[", "{", "``", "`", "/"))
 _WRITTEN = {"``": '"', "''": '"', "`": "'"}
 _CURRENCY = ("$", "£", "€", "¥")
-_CACHED = 400_000  # pieces that the cache holds at most
+CACHED_BYTES = 1 << 27  # for a whole corpus: about 400,000 pieces
+_ENTRY = 100  # bytes of a dict's entry
+_LONGEST_SUFFIX = max(map(len, _SUFFIXES))
+
+
+class _Cache(dict[str, tuple[str, ...]]):
+    """The words of pieces; when it holds more than this many bytes, it starts from the beginning."""
+
+    def __init__(self, most: int):
+        super().__init__()
+        self._most, self._bytes = most, 0
+
+    def keep(self, piece: str, words: tuple[str, ...]) -> None:
+        """Add a piece."""
+        size = sys.getsizeof(piece) + sys.getsizeof(words) + sum(map(sys.getsizeof, words)) + _ENTRY
+        if self._bytes + size > self._most:
+            self.clear()
+            self._bytes = 0
+        if size <= self._most:
+            self[piece] = words
+            self._bytes += size
 
 
 class Tokenizer:
-    """Splits lines into words; `digits` is "keep", or a character that replaces every digit."""
+    """Splits lines into words; `digits` is "keep", or a character that replaces every digit.
 
-    def __init__(self, digits: str = "keep"):
+    It remembers pieces: up to `cached_bytes` as they are written, and as many in lower case.
+    """
+
+    def __init__(self, digits: str = "keep", cached_bytes: int = CACHED_BYTES):
         self.digits = digits
-        self._cased: dict[str, tuple[str, ...]] = {}
-        self._lower: dict[str, tuple[str, ...]] = {}
+        self._cased, self._lower = _Cache(cached_bytes), _Cache(cached_bytes)
 
     def tokenize(self, line: str) -> list[str]:
         """Return the words as written."""
@@ -51,7 +74,7 @@ class Tokenizer:
         """Return the words as the models see them: lower-cased, with digits replaced if asked for."""
         return _direct_quotes(self._split_line(line, self._lower, lower=True))
 
-    def _split_line(self, line: str, cache: dict[str, tuple[str, ...]], lower: bool) -> list[str]:
+    def _split_line(self, line: str, cache: _Cache, lower: bool) -> list[str]:
         pieces = line.split()
         tokens: list[str] = []
         for place, piece in enumerate(pieces):
@@ -62,9 +85,7 @@ class Tokenizer:
             tokens += found
         return tokens
 
-    def _split_piece(
-        self, piece: str, following: str, cache: dict[str, tuple[str, ...]], lower: bool
-    ) -> tuple[str, ...]:
+    def _split_piece(self, piece: str, following: str, cache: _Cache, lower: bool) -> tuple[str, ...]:
         """Split a piece that the cache lacks, or where a full stop's role depends on the next piece."""
         stops = piece.rstrip(CLOSING_MARKS).endswith(".")
         kept = stops and keeps_full_stop(piece, following)
@@ -73,8 +94,7 @@ class Tokenizer:
         if tokens is None:
             split = _split(piece.translate(_STRAIGHT), kept)
             tokens = tuple(self._lower_case(token) for token in split) if lower else tuple(split)
-            if len(cache) < _CACHED:
-                cache[key] = tokens
+            cache.keep(key, tokens)
         return tokens
 
     def _lower_case(self, token: str) -> str:
@@ -86,23 +106,49 @@ def _split(piece: str, keep_full_stop: bool) -> list[str]:
     """Split one piece of a line."""
     if piece in _WHOLE or len(piece) == 1:
         return [piece]
-    opening: list[str] = []
-    while (mark := _OPENING.match(piece)) and not _YEARS.match(piece) and piece not in _SUFFIXES:
-        opening.append({'"': "``", "''": "``", "'": "`"}.get(mark.group(), mark.group()))
-        piece = piece[mark.end() :]
-    closing: list[str] = []
-    # Only the last few letters are searched, since a piece may be long.
-    while mark := _CLOSING.search(piece, max(0, len(piece.rstrip(".")) - 2)):
-        # A comma after a full stop means that the stop belongs to an abbreviation.
-        if mark.group() == "." and (keep_full_stop or (closing and closing[-1] in CANNOT_START)):
-            break
-        closing.append({'"': "''", "`": "'"}.get(mark.group(), mark.group()))
-        piece = piece[: mark.start()]
-    if mark := _SUFFIX.search(piece):
+    opening, start = _split_opening(piece)
+    piece = piece[start:]
+    closing, end = _split_closing(piece, keep_full_stop)
+    if mark := _SUFFIX.search(piece, max(0, end - _LONGEST_SUFFIX), end):
         closing.append(mark.group())
-        piece = piece[: mark.start()]
+        end = mark.start()
+    piece = piece[:end]
     inside = [piece] if _ADDRESS.match(piece) else _INSIDE.split(piece)
     return [*opening, *("''" if token == '"' else token for token in inside if token), *reversed(closing)]
+
+
+def _split_opening(piece: str) -> tuple[list[str], int]:
+    """Return the marks that a piece starts with, and where the rest starts."""
+    marks: list[str] = []
+    start = 0
+    while mark := _OPENING.match(piece, start):
+        is_suffix = len(piece) - start <= _LONGEST_SUFFIX and piece[start:] in _SUFFIXES
+        if is_suffix or _YEARS.match(piece, start):
+            break
+        marks.append({'"': "``", "''": "``", "'": "`"}.get(mark.group(), mark.group()))
+        start = mark.end()
+    return marks, start
+
+
+def _split_closing(piece: str, keep_full_stop: bool) -> tuple[list[str], int]:
+    """Return the marks that a piece ends in, the last one first, and where they start."""
+    marks: list[str] = []
+    end = len(piece)
+    # Only the last few letters are searched, since a piece may be long.
+    while mark := _CLOSING.search(piece, max(0, _skip_stops(piece, end) - 2), end):
+        # A comma after a full stop means that the stop belongs to an abbreviation.
+        if mark.group() == "." and (keep_full_stop or (marks and marks[-1] in CANNOT_START)):
+            break
+        marks.append({'"': "''", "`": "'"}.get(mark.group(), mark.group()))
+        end = mark.start()
+    return marks, end
+
+
+def _skip_stops(piece: str, end: int) -> int:
+    """Return where the full stops start that a piece, cut at `end`, ends in."""
+    while end and piece[end - 1] == ".":
+        end -= 1
+    return end
 
 
 def _direct_quotes(tokens: list[str]) -> list[str]:

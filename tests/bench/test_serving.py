@@ -5,6 +5,7 @@ import pytest
 
 from nutgraf.bench.material import Material, quick
 from nutgraf.bench.serving import BATCHED, CLIENTS, UNBATCHED, answers, ask_all, summarizer
+from nutgraf.progress import ShouldStop
 from nutgraf.serve.limits import Limits
 from nutgraf.summarizing.results import Summary, SummaryOptions, SummaryResult
 
@@ -18,7 +19,10 @@ class Known:
         self.mixed = mixed
         self.batches: list[int] = []
 
-    def answer(self, texts: Sequence[str], options: SummaryOptions) -> list[SummaryResult]:
+    def count_work(self, texts: int, options: SummaryOptions) -> int:
+        return texts
+
+    def answer(self, texts: Sequence[str], options: SummaryOptions, should_stop: ShouldStop) -> list[SummaryResult]:
         self.batches.append(len(texts))
         shift = 1 if self.mixed else 0
         rotated = [*texts[shift:], *texts[:shift]]

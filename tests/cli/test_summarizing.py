@@ -217,3 +217,14 @@ def read_prompts(terminal: int, shown: str, count: int) -> str:
         assert select.select([terminal], [], [], 120)[0], shown
         shown += os.read(terminal, 4096).decode()
     return shown
+
+
+def test_the_limits_of_a_summary_are_in_the_help_and_hold(capsys: Capture) -> None:
+    assert run("summarize", "--help") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    for option, most in (("--n-best", 50), ("--max-words", 1000), ("--min-words", 1000), ("--bullets", 100)):
+        assert re.search(rf"{option} .{{0,140}}?<=x<={most}\b", shown), option
+        assert run("summarize", option, str(most + 1), "A text of five words.") == 2
+        refused = " ".join(capsys.readouterr().err.split())
+        assert f"'{option}'" in refused
+        assert str(most) in refused

@@ -76,6 +76,7 @@ def test_bad_files_are_explained(corpus: Corpus, tmp_path: Path, capsys: Capture
         (["--aligned-limit", "5"], "--aligned"),
         (["--device", "abacus"], "abacus"),
         (["--threads", "-1"], "--threads"),
+        (["--threads", "1000000"], "--threads 1000000: expected 0 (all cores) to "),
         (["--stop-after", "mu1-8"], "mu1-8"),
         (["--texts-limit", "-3"], "--texts-limit"),
         (["--set", "plan.iterations=3"], "multiple of 2"),

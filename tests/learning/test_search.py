@@ -11,6 +11,7 @@ import torch
 
 from nutgraf.learning.beam import Beam
 from nutgraf.learning.search import Sampling, beam, sample
+from nutgraf.progress import Stopped, ignore
 from nutgraf.text.lexicon import EOS, SPECIALS, UNK, Ids
 from tests.toys import TableDecoder, TableState
 
@@ -61,6 +62,16 @@ def test_a_beam_of_one_is_greedy() -> None:
         while len(words) <= 6 and (len(words) == 1 or words[-1] != EOS):
             words.append(int(table[words[-1]].argmax()))
         assert hypotheses[0].words.tolist() == [w for w in words if w != EOS]
+
+
+def test_a_search_can_be_stopped_before_every_step() -> None:
+    decoder, settings = TableDecoder(COLUMNS, seed=1), Beam(3, 5, 5, 0, 1.0, 8)
+    for steps in range(6):  # five words and the end
+        left = iter([False] * steps)
+        with pytest.raises(Stopped):
+            beam(decoder, SOURCES, settings, ignore, lambda left=left: next(left, True))  # type: ignore[misc]
+    left = iter([False] * 6)
+    assert len(beam(decoder, SOURCES, settings, ignore, lambda: next(left, True))) == len(SOURCES)
 
 
 def test_lengths_hold_exactly() -> None:

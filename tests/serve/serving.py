@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event
 
 import httpx
 
+from nutgraf.progress import ShouldStop, Stopped, never
 from nutgraf.run.folder import Choice
+from nutgraf.serve.access import Access
 from nutgraf.serve.limits import Limits
 from nutgraf.serve.models import Models, ServedModel
 from nutgraf.serve.server import serve_in_thread
@@ -26,12 +29,22 @@ class Echo:
     go: Event = field(default_factory=Event)
     begun: Event = field(default_factory=Event)
     batches: list[list[str]] = field(default_factory=list)
+    stopped: Event = field(default_factory=Event)
 
-    def answer(self, texts: Sequence[str], options: SummaryOptions) -> list[SummaryResult]:
+    def count_work(self, texts: int, options: SummaryOptions) -> int:
+        """A word of a text is a unit of work."""
+        return texts * (options.max_words or 1) * options.n_best
+
+    def answer(
+        self, texts: Sequence[str], options: SummaryOptions, should_stop: ShouldStop = never
+    ) -> list[SummaryResult]:
         """With `explain`, a summary's words are one copied, one new and a number; alternatives end in their rank."""
         self.batches.append(list(texts))
         self.begun.set()
-        self.go.wait(60)
+        while not self.go.wait(0.01):
+            if should_stop():
+                self.stopped.set()
+                raise Stopped
         if "fail" in texts:
             raise RuntimeError("secret of the server")
         name = f"{self.name} faithful" if options.faithful else self.name
@@ -60,11 +73,19 @@ def models(*summarizers: Echo) -> Models:
     return Models(Choice(summarizers[0].name, "the first"), by_name, best=summarizers[0].name)
 
 
+def wait_for(reached: Callable[[], bool], seconds: float = 20) -> None:
+    """Wait until something is so."""
+    until = time.monotonic() + seconds
+    while not reached():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
 @contextmanager
-def running(served: Models, limits: Limits | None = None, key: str | None = None) -> Iterator[httpx.Client]:
+def running(served: Models, limits: Limits | None = None, access: Access | None = None) -> Iterator[httpx.Client]:
     """Serve on a free port; ends like SIGTERM."""
     with (
-        serve_in_thread(served, limits or Limits(), key) as port,
+        serve_in_thread(served, limits or Limits(), access) as port,
         httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client,
     ):
         client.get("/healthz")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Timer
@@ -8,10 +9,13 @@ from threading import Timer
 import httpx
 import pytest
 
+from nutgraf.serve import app
+from nutgraf.serve.access import Access
 from nutgraf.serve.limits import LONGEST_WORD, Limits
-from tests.serve.serving import URL, Echo, echo, models, running
+from nutgraf.serve.log import LOGGER, JsonFormatter
+from tests.serve.serving import URL, Echo, echo, models, running, wait_for
 
-LIMITS = Limits(body=2000, texts=3, words=20)
+LIMITS = Limits(body=2000, texts=3, words=20, work=60)
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +126,7 @@ def test_models_health_and_metrics(client: httpx.Client) -> None:
         (json.dumps({"text": "x " * 21}).encode(), 422, "text_too_long"),
         (json.dumps({"text": "x" * (LONGEST_WORD + 1)}).encode(), 422, "text_too_long"),
         (json.dumps({"text": "x" * 2000}).encode(), 413, "body_too_large"),
+        (b'{"texts": ["x", "y"], "max_words": 4, "n_best": 8}', 422, "too_much_work"),
     ],
 )
 def test_a_bad_request_gets_an_error_that_says_why(client: httpx.Client, body: bytes, status: int, code: str) -> None:
@@ -138,7 +143,14 @@ def test_errors_of_routing_are_json_too(client: httpx.Client) -> None:
     assert check_error(client.get("/nowhere"), 404, "not_found")
     assert check_error(client.get("/static/../app.py"), 404, "not_found")
     assert check_error(client.get("/static/%2e%2e/app.py"), 404, "not_found")
+    assert check_error(client.get("/static/%00"), 404, "not_found")
+    assert check_error(client.get("/static/" + "x" * 5000), 404, "not_found")
+    assert check_error(
+        client.options("/v1/models", headers={"Origin": "http://evil.example"}), 405, "method_not_allowed"
+    )
     assert check_error(client.get(URL), 405, "method_not_allowed")
+    for path in ("/v1/models/", "/static"):  # no redirect, which would repeat the Host header
+        assert check_error(client.get(path), 404, "not_found")
     assert check_error(client.post(URL, content=b'{"text": "x"}'), 415, "unsupported_media_type")
 
 
@@ -151,11 +163,39 @@ def test_a_body_of_unknown_length_is_limited(client: httpx.Client) -> None:
     assert check_error(response, 413, "body_too_large")
 
 
-def test_an_internal_error_keeps_its_details_in_the_log_and_the_server_goes_on(client: httpx.Client) -> None:
-    answer = client.post(URL, json={"text": "fail"})
-    assert "secret" not in check_error(answer, 500, "internal")
-    assert answer.headers["Connection"] == "close"
+def test_an_internal_error_keeps_its_details_in_the_log_and_the_server_goes_on(
+    client: httpx.Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    answer = client.post(URL, json={"text": "fail"}, headers={"X-Request-ID": "a.b-1"})
+    message = check_error(answer, 500, "internal")
+    assert "secret" not in message
+    assert message.endswith("request a.b-1")
     assert client.post(URL, json={"text": "fine"}).status_code == 200
+    (record,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    line = json.loads(JsonFormatter().format(record))
+    assert (line["event"], line["request"], line["error"]) == ("internal error", "a.b-1", "RuntimeError")
+    assert line["where"][-1].endswith(" answer")
+    assert "secret" not in json.dumps(line)  # an exception may quote a text
+
+
+def test_every_answer_has_an_id_and_the_log_has_no_text_and_no_key(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", LOGGER.name)
+    sent = {"Authorization": "Bearer s3same"}
+    with running(models(echo()), access=Access(key="s3same")) as client:
+        given = client.post(URL + "?private=1", json={"text": "private"}, headers={**sent, "X-Request-ID": "mine"})
+        other = client.post(URL, json={"text": "private"}, headers={**sent, "X-Request-ID": "bad id!"})
+        client.get("/private?private", headers={"Authorization": "Bearer private"})
+    assert given.headers["X-Request-ID"] == "mine"
+    assert re.fullmatch("[0-9a-f]{16}", other.headers["X-Request-ID"])
+    lines = [JsonFormatter().format(record) for record in caplog.records if record.name == LOGGER.name]
+    assert [(json.loads(line)["path"], json.loads(line)["status"]) for line in lines] == [
+        (URL, 200),
+        (URL, 200),
+        ("other", 404),
+    ]
+    assert json.loads(lines[0])["request"] == "mine"
+    assert "private" not in "".join(lines)
+    assert "s3same" not in caplog.text
 
 
 def test_a_full_queue_says_when_to_retry() -> None:
@@ -180,9 +220,9 @@ def test_a_request_that_takes_too_long_times_out() -> None:
     slow = Echo("slow")
     with running(models(slow), Limits(seconds=0.05, wait=0)) as client:
         assert check_error(client.post(URL, json={"text": "computed"}), 504, "timeout")
-        assert check_error(client.post(URL, json={"text": "waiting"}), 504, "timeout")
-        slow.go.set()
-    assert slow.batches == [["computed"]]  # a request that timed out in the queue is not computed
+        assert check_error(client.post(URL, json={"text": "next"}), 504, "timeout")
+        assert slow.stopped.wait(5)  # the time-out stops the work
+        wait_for(lambda: len(slow.batches) == 2)
 
 
 def test_shutting_down_finishes_running_requests() -> None:
@@ -217,7 +257,7 @@ def test_head_answers_like_get_without_a_body(client: httpx.Client, path: str) -
 
 
 def test_the_key() -> None:
-    with running(models(echo()), key="right") as client:
+    with running(models(echo()), access=Access(key="right")) as client:
         for sent in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic right"}):
             for response in (
                 client.post(URL, json={"text": "x"}, headers=sent),
@@ -229,5 +269,84 @@ def test_the_key() -> None:
         wrong = {b"Authorization": "Bearer r\u00efght".encode("latin-1")}
         assert client.get("/v1/models", headers=wrong).status_code == 401
         assert client.post(URL, json={"text": "x"}, headers={"Authorization": "Bearer right"}).status_code == 200
-        for free in ("/healthz", "/", "/static/page.js", "/docs", "/openapi.json"):
+        for free in ("/healthz", "/readyz", "/", "/static/page.js"):
             assert client.get(free).status_code == 200
+        for page in ("/docs", "/openapi.json"):
+            asked = client.get(page)
+            assert check_error(asked, 401, "unauthorized")
+            assert asked.headers["WWW-Authenticate"].startswith("Basic ")
+            assert client.get(page, auth=("anyone", "wrong")).status_code == 401
+            assert client.get(page, auth=("anyone", "right")).status_code == 200
+            assert client.get(page, headers={"Authorization": "Bearer right"}).status_code == 200
+        assert client.get("/v1/models", auth=("anyone", "right")).status_code == 401  # browsers send it unasked
+
+
+def test_another_name_of_the_host_is_refused() -> None:
+    with running(models(echo()), access=Access(hosts=frozenset(("news.example",)))) as client:
+        for host in ("evil.example", "evil.example:80", "127.0.0.1.evil.example", "<script>", "localhost.evil.example"):
+            for path in ("/", "/v1/models", "/healthz", "/docs"):
+                assert check_error(client.get(path, headers={"Host": host}), 421, "unknown_host")
+        for host in ("localhost", "LOCALHOST:8000", "127.0.0.1", "[::1]:80", "10.0.0.7:1", "News.example.", ""):
+            assert client.get("/v1/models", headers={"Host": host}).status_code == 200
+
+
+def test_only_a_trusted_proxy_says_who_the_client_is(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", LOGGER.name)
+    for access in (Access(), Access(proxies=("127.0.0.1",))):
+        with running(models(echo()), access=access) as client:
+            client.get("/v1/models", headers={"X-Forwarded-For": "192.0.2.7"})
+    clients = [json.loads(JsonFormatter().format(record))["client"] for record in caplog.records]
+    assert clients == ["127.0.0.1", "192.0.2.7"]
+
+
+def test_no_other_site_may_read_answers_unless_it_is_allowed() -> None:
+    asked = {"Origin": "https://a.example", "Access-Control-Request-Method": "POST"}
+    for access, allowed in ((Access(), None), (Access(origins=("https://a.example",)), "https://a.example")):
+        with running(models(echo()), access=access) as client:
+            preflight = client.options(URL, headers=asked)
+            assert preflight.headers.get("Access-Control-Allow-Origin") == allowed
+            assert (preflight.status_code == 200) == bool(allowed)
+            answer = client.post(URL, json={"text": "x"}, headers={"Origin": "https://a.example"})
+            assert answer.headers.get("Access-Control-Allow-Origin") == allowed
+            other = client.post(URL, json={"text": "x"}, headers={"Origin": "https://b.example"})
+            assert "Access-Control-Allow-Origin" not in other.headers
+
+
+def test_a_request_that_nobody_waits_for_is_dropped_at_once() -> None:
+    slow = Echo("slow")
+    with running(models(slow), Limits(wait=0)) as client:
+
+        def hang_up(text: str) -> None:
+            with pytest.raises(httpx.ReadTimeout), httpx.Client(base_url=client.base_url, timeout=0.3) as own:
+                own.post(URL, json={"text": text})
+
+        with ThreadPoolExecutor(3) as pool:
+            list(pool.map(hang_up, ["1", "2", "3"]))
+        assert slow.stopped.wait(5)  # what was being computed
+        wait_for(lambda: "nutgraf_queue_texts 0.0\n" in client.get("/metrics").text)
+        slow.go.set()
+        assert client.post(URL, json={"text": "4"}).status_code == 200
+        assert slow.batches[-1] == ["4"]
+        assert 'nutgraf_requests_total{path="/v1/summarize",status="499"} 3.0' in client.get("/metrics").text
+
+
+def test_ready_is_not_the_same_as_alive() -> None:
+    slow = Echo("slow")
+    with running(models(slow), Limits(texts=1, queue=1, wait=0)) as client, ThreadPoolExecutor(2) as pool:
+        assert client.get("/readyz").json() == {"status": "ready"}
+        pending = [pool.submit(httpx.post, client.base_url.join(URL), json={"text": "x"}, timeout=60)]
+        assert slow.begun.wait(60)
+        pending.append(pool.submit(httpx.post, client.base_url.join(URL), json={"text": "x"}, timeout=60))
+        wait_for(lambda: client.get("/readyz").status_code == 503)
+        assert check_error(client.get("/readyz"), 503, "not_ready")
+        assert client.get("/healthz").status_code == 200
+        slow.go.set()
+        assert [one.result().status_code for one in pending] == [200, 200]
+
+
+def test_bodies_under_way_are_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "HELD_BYTES", 1000)
+    with running(models(echo())) as client:
+        assert check_error(client.post(URL, json={"text": "x " * 600}), 503, "queue_full")
+        for _ in range(3):  # what was held is given back
+            assert client.post(URL, json={"text": "x " * 300}).status_code == 200

@@ -17,6 +17,8 @@ from selenium.webdriver.support.expected_conditions import alert_is_present
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
+from nutgraf.progress import ShouldStop, never
+from nutgraf.serve.access import Access
 from nutgraf.serve.limits import Limits
 from nutgraf.summarizing.results import Summary, SummaryOptions, SummaryResult, Word
 from tests.serve.serving import Echo, explain, models, running
@@ -39,7 +41,9 @@ EXAMPLES, LENGTHS = 8, 6
 class ShowsOptions(Echo):
     """Answers with the words of `serving.explain` (one copied, one new, a number) and the options it got."""
 
-    def answer(self, texts: Sequence[str], options: SummaryOptions) -> list[SummaryResult]:
+    def answer(
+        self, texts: Sequence[str], options: SummaryOptions, should_stop: ShouldStop = never
+    ) -> list[SummaryResult]:
         asked = f"{self.name} words={options.max_words} faithful={options.faithful}"
         read = [" ".join(text.split()[:READ]) for text in texts]
         return [explain(text, f"{text.split()[0]} news 42 {asked}", options.n_best) for text in read]
@@ -48,7 +52,9 @@ class ShowsOptions(Echo):
 class CopiesWords(Echo):
     """Answers with the first word, like an initializer: no probabilities, nothing new."""
 
-    def answer(self, texts: Sequence[str], options: SummaryOptions) -> list[SummaryResult]:
+    def answer(
+        self, texts: Sequence[str], options: SummaryOptions, should_stop: ShouldStop = never
+    ) -> list[SummaryResult]:
         words = [tuple(text.split()) for text in texts]
         return [SummaryResult(w, (Summary(w[0], (Word(w[0], True, 0, None, False),), None),)) for w in words]
 
@@ -404,7 +410,7 @@ def test_a_file_can_be_stopped_and_what_is_done_is_kept(browser: webdriver.Chrom
 
 
 def test_the_page_asks_for_the_key(browser: webdriver.Chrome) -> None:
-    with running(models(ShowsOptions("all-2")), key="sesame") as client:
+    with running(models(ShowsOptions("all-2")), access=Access(key="sesame")) as client:
         browser.get(str(client.base_url))
         until(browser, lambda: one(browser, "#key-form").is_displayed())
         assert browser.switch_to.active_element.accessible_name == "This server requires a key"

@@ -29,7 +29,11 @@ def client() -> Iterator[httpx.Client]:
 @pytest.mark.parametrize("path", ["/", "/docs", "/openapi.json", "/static/page.js", "/static/style.css", "/nowhere"])
 def test_security_headers(client: httpx.Client, path: str) -> None:
     headers = client.get(path).headers
-    assert headers["Content-Security-Policy"].startswith("default-src 'self';")
+    assert headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self';")
+    assert "unsafe" not in headers["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert headers["X-Frame-Options"] == "DENY"
+    assert "Access-Control-Allow-Origin" not in headers
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "no-referrer"
 
@@ -73,7 +77,7 @@ def test_every_input_has_a_label() -> None:
 
 def test_the_docs_follow_the_schema(client: httpx.Client) -> None:
     docs, schema = client.get("/docs").text, client.get("/openapi.json").json()
-    assert set(schema["paths"]) == {"/v1/summarize", "/v1/models", "/metrics", "/healthz"}
+    assert set(schema["paths"]) == {"/v1/summarize", "/v1/models", "/metrics", "/healthz", "/readyz"}
     for path in schema["paths"]:
         assert path in docs
     for field in ("text", "texts", "model", "max_words", "min_words", "n_best", "explain", "faithful"):
@@ -86,8 +90,6 @@ def test_the_docs_show_this_server_and_an_answer_that_follows_the_schema(client:
     assert f"curl {str(client.base_url).rstrip('/')}/v1/summarize " in docs
     assert REQUEST in docs
     assert RESPONSE in docs
-    hostile = client.get("/docs", headers={"Host": "<script>alert(1)</script>"})
-    assert "<script" not in hostile.text
 
 
 def test_the_answer_in_the_docs_is_consistent() -> None:

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -59,6 +60,32 @@ def test_sigterm_finishes_running_requests(finished: Run) -> None:
         process.send_signal(signal.SIGTERM)
         assert len(pending.result().json()["summaries"]) == 16
         assert process.wait() == -signal.SIGTERM
+
+
+def test_one_request_does_not_block_the_others_and_sigterm_is_bounded(finished: Run) -> None:
+    hostile = {"text": "word " * 80, "min_words": 255, "max_words": 255, "n_best": 10, "explain": True}
+    options = "--threads", "1", "--timeout", "1", "--max-work", "1000000"
+    with command(finished, *options) as (process, url, _), ThreadPoolExecutor(4) as pool:
+        assert httpx.post(url + URL, json=hostile | {"max_words": 250, "min_words": 250}, timeout=60).status_code == 504
+        pending = [pool.submit(httpx.post, url + URL, json=hostile, timeout=60) for _ in range(3)]
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        began = time.monotonic()
+        assert process.wait(60) == -signal.SIGTERM
+        assert time.monotonic() - began < 1 + 5 + 5  # the time limit, and what the docs promise beyond it
+        for one in pending:
+            assert one.exception() or one.result().status_code in (200, 503, 504)
+
+
+def test_too_much_work_is_refused_before_it_starts(finished: Run) -> None:
+    with running(Models.load(finished.folder, ("all-2",), CPU)) as client:
+        began = time.monotonic()
+        hostile = {"text": "word " * 80, "min_words": 240, "max_words": 240, "n_best": 10, "explain": True}
+        answer = client.post(URL, json=hostile)
+        assert answer.status_code == 422
+        assert answer.json()["error"]["code"] == "too_much_work"
+        assert time.monotonic() - began < 5
+        assert client.post(URL, json={"texts": TEXTS * 32, "max_words": 10, "min_words": 5}).status_code == 200
 
 
 def test_the_same_strings_as_from_python(finished: Run) -> None:

@@ -1,4 +1,5 @@
 import pickle  # noqa: TID251
+import tracemalloc
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from nutgraf import recipe as recipes
 from nutgraf.errors import InputError, RunError
 from nutgraf.models.light import Forbid
-from nutgraf.progress import Report, ignore
+from nutgraf.progress import Report, ShouldStop, Stopped, ignore, never
 from nutgraf.recipe import Decoding
 from nutgraf.run.folder import Run
 from nutgraf.summarizing import summarizer as summarizing
@@ -157,11 +158,11 @@ def test_the_search_forbids_words_only_where_output_is_to_be_faithful() -> None:
     searched = Searched(model, 0, np.zeros(len(model.target), dtype=bool))
     sentences, settings = [np.array([15], np.int32)], recipes.Decoding(min_words=3, max_words=3, faithful=True)
     none = np.zeros(0, np.int32)
-    free = searched(sentences, settings, 1, ignore, lambda _: none)[0][0]
-    bound = searched(sentences, settings, 1, ignore, lambda _: free[:1])[0][0]
+    free = searched(sentences, settings, 1, ignore, lambda _: none, never)[0][0]
+    bound = searched(sentences, settings, 1, ignore, lambda _: free[:1], never)[0][0]
     assert free[0] not in bound
     assert len(bound) == 3
-    either = searched(sentences, replace(settings, faithful=False), 1, ignore, lambda _: free[:1])[0][0]
+    either = searched(sentences, replace(settings, faithful=False), 1, ignore, lambda _: free[:1], never)[0][0]
     assert either.tolist() == free.tolist()
 
 
@@ -179,6 +180,27 @@ def test_of_a_long_text_the_first_sentences_are_read() -> None:
     summarizer = Summarizer("x", Initial(lambda s: [s[0]]), Lexicon(SPECIALS), text, recipes.Decoding())
     assert summarizer(["One two. Three four. Five six."]) == ["One two. Three four."]
     assert summarizer(["One two three four five six seven eight. Nine."]) == ["One two three four five six"]
+
+
+def test_a_summary_has_no_mark_that_turns_text_around_and_no_escape_code() -> None:
+    hidden = "\u202e\u202a\u2066\u2069\u200f\u061c"
+    found = Summarizer.lead(4, recipes.Text()).explain([f"Ford{hidden} p\u202erofit {hidden} misses\x1b[31m it"])[0]
+    assert found.summaries[0].text == "Ford profit misses ["
+    assert found.source == ("Ford", "profit", "misses", "[", "31m", "it")
+    lexicon = Lexicon([*SPECIALS, "\x1b[31mred\u202e", "e\u202ex"])  # of a model that a stranger made
+    casing = Casing({"e\u202ex": "E\u202ex"}, {})
+    bad = Summarizer("bad", Several([3, 4]), lexicon, recipes.Text(), recipes.Decoding(max_words=5), casing)
+    assert bad(["x"]) == ["[31mred Ex"]
+
+
+def test_summarizers_keep_little_of_what_they_read() -> None:
+    summarizer = fake([3])
+    tracemalloc.start()
+    for number in range(100):  # 9 MB of pieces that no text has twice
+        summarizer([" ".join(f"{'x' * 900}{number}.{place}" for place in range(100))])
+    used, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert used < 5_000_000
 
 
 def test_the_first_letter_is_a_capital_unless_the_word_has_its_own() -> None:
@@ -316,7 +338,13 @@ class Marks(Searched):
         self.asked: list[tuple[int, int, int]] = []
 
     def __call__(
-        self, sentences: Sequence[Ids], decoding: Decoding, n_best: int, report: Report, forbid: Forbid
+        self,
+        sentences: Sequence[Ids],
+        decoding: Decoding,
+        n_best: int,
+        report: Report,
+        forbid: Forbid,
+        should_stop: ShouldStop,
     ) -> list[list[Ids]]:
         self.asked.append((len(sentences), decoding.min_words, decoding.max_words))
         words = np.array([3, 4, 5, 4, 6, 4, 8, 4, 9, 4], dtype=np.int32)
@@ -333,6 +361,65 @@ def test_words_are_counted_as_they_are_written() -> None:
     assert summarizer(["x"], max_words=3) == ["Ford"]  # nobody asked for more
     assert summarizer(["x"]) == ["Ford"]
     assert model.asked == [(1, 1, 3), (1, 1, 9)]
+
+
+def test_no_search_is_done_twice_with_the_same_limits() -> None:
+    model = Marks()
+    summarizer = Summarizer("marks", model, LEXICON, recipes.Text(), recipes.Decoding(min_words=1, max_words=9))
+    summarizer(["x"], max_words=40, min_words=40)
+    assert model.asked == [(1, 40, 40)]  # the model cannot write more
+    model.asked.clear()
+    summarizer(["x"], max_words=38, min_words=38)
+    assert model.asked == [(1, 38, 38), (1, 39, 39), (1, 40, 40)]
+
+
+def test_how_much_work_is_asked_for() -> None:
+    decoding = recipes.Decoding(beam=5, min_words=1, max_words=9)
+    summarizer = Summarizer("marks", Marks(), LEXICON, recipes.Text(), decoding)
+
+    def work(
+        texts: int, most: int | None = None, least: int | None = None, n_best: int = 1, words: bool = False
+    ) -> int:
+        return summarizer.count_work(texts, SummaryOptions(most, least, None, n_best, words))
+
+    assert work(1) == work(16) == 16 * 10 * 5  # texts, words and the end, hypotheses
+    assert work(20) == 20 * 10 * 5
+    assert work(1, 39) == 16 * 40 * 5
+    assert work(1, 39, 39) == 2 * 16 * 40 * 5  # with limits of 39 and 40 words
+    assert work(1, 20, 20) == 8 * 16 * 21 * 5
+    assert work(1, n_best=10) == 16 * 10 * (5 + 10) + 10 * 10 * 10  # each word of ten summaries is explained
+    assert work(2, words=True) == 16 * 10 * 5 + 2 * 10 * 10
+    assert fake([3]).count_work(7, SummaryOptions(min_words=2)) == 7
+    with pytest.raises(InputError, match="max_words 41"):
+        work(1, 41)
+
+
+def test_work_that_nobody_waits_for_is_stopped(finished: Run, corpus: Corpus) -> None:
+    texts = [text for text, _ in read_pairs(corpus.pairs)]
+    summarizer = Summarizer.load(finished.folder, "all-2")
+    for options in (SummaryOptions(), SummaryOptions(9, 9), SummaryOptions(n_best=5, explain=True)):
+        calls = 0
+
+        def count() -> bool:
+            nonlocal calls
+            calls += 1
+            return False
+
+        found = summarizer.answer(texts, options, count)
+        assert [one.summaries[0].text for one in found] == summarizer(texts, options.max_words, options.min_words)
+        most = calls
+        assert most > len(texts) + 5  # before every step, and before every text is written
+        for stop_at in (1, 2, most // 2, most):
+            calls = 0
+
+            def stop() -> bool:
+                nonlocal calls
+                calls += 1
+                return calls >= stop_at  # noqa: B023
+
+            with pytest.raises(Stopped):
+                summarizer.answer(texts, options, stop)
+            assert calls == stop_at
 
 
 def test_an_initializer_is_cut_where_the_words_as_written_end() -> None:
@@ -399,9 +486,18 @@ class Several:
         self.summaries = [np.array(words, dtype=np.int32) for words in summaries]
 
     def __call__(
-        self, sentences: Sequence[Ids], decoding: Decoding, n_best: int, report: Report, forbid: Forbid
+        self,
+        sentences: Sequence[Ids],
+        decoding: Decoding,
+        n_best: int,
+        report: Report,
+        forbid: Forbid,
+        should_stop: ShouldStop,
     ) -> list[list[Ids]]:
         return [self.summaries[:n_best] for _ in sentences]
+
+    def count_work(self, sentences: int, decoding: Decoding, n_best: int) -> int:
+        raise NotImplementedError
 
     def explain(self, sentence: Ids, summary: Ids) -> Attribution:
         raise NotImplementedError

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import time
+import tracemalloc
+
 import pytest
 
-from nutgraf.text import tokens
 from nutgraf.text.lexicon import SPECIALS
 from nutgraf.text.tokens import Tokenizer, detokenize
 
@@ -79,17 +81,36 @@ def test_odd_lines() -> None:
         assert tokenizer.words(" ".join(words)) == words
 
 
-def test_the_cache_changes_nothing_when_it_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokens, "_CACHED", 3)
-    tokenizer = Tokenizer()
+def test_the_cache_changes_nothing_when_it_is_full() -> None:
+    tokenizer = Tokenizer(cached_bytes=2_000)
     for line, expected in list(EXAMPLES.items()) * 2:
         assert tokenizer.tokenize(line) == expected.split()
+
+
+def test_the_cache_is_bounded_in_bytes() -> None:
+    tokenizer = Tokenizer(cached_bytes=1_000_000)
+    tracemalloc.start()
+    for number in range(200):  # 20 MB of pieces that no text has twice
+        tokenizer.words(" ".join(f"{'é' * 900}{number}.{place}" for place in range(100)))
+    used, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert used < 2_000_000
 
 
 def test_marks_without_end_take_no_time_without_end() -> None:
     tokens = Tokenizer().tokenize
     assert tokens("(((so)))" + "." * 9) == ["(", "(", "(", "so", ")", ")", ")", "." * 9]
     assert tokens("x" + ")" * 20_000) == ["x", *[")"] * 20_000]  # seconds, if every mark were sought from the start
+
+
+@pytest.mark.parametrize(
+    "mark", ["(", ",", ")", '"', "'", "`", ".", "a.", "$", "-", "/", "''", "n't", "@", "a@a.", ".,"]
+)
+def test_the_time_grows_with_the_length_of_a_piece_and_not_with_its_square(mark: str) -> None:
+    start = time.process_time()
+    words = Tokenizer().words(mark * (200_000 // len(mark)))
+    assert time.process_time() - start < 2
+    assert sum(map(len, words)) == 200_000 // len(mark) * len(mark) or mark == '"'
 
 
 def test_a_word_of_two_letters_at_the_end_of_a_sentence_is_no_acronym() -> None:

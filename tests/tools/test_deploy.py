@@ -9,6 +9,7 @@ from configparser import ConfigParser
 from pathlib import Path
 
 import nutgraf
+from nutgraf.serve.limits import Limits
 
 DEPLOY = Path(nutgraf.__file__).parent.parent / "docs" / "deploy"
 REFERENCE = DEPLOY.parent / "reference.md"
@@ -41,3 +42,15 @@ def test_the_container_file_has_known_instructions_and_starts_the_server() -> No
     pinned = re.search(r"torch==[\d.]+", (DEPLOY.parent.parent / "Makefile").read_text("utf-8"))
     assert pinned
     assert pinned[0] in last["RUN"]
+
+
+def test_nginx_fits_the_limits_of_the_server() -> None:
+    written = (DEPLOY / "nginx.conf").read_text("utf-8")
+    settings = dict(re.findall(r"^ *(\w+) ([^;{}\n]+);", written, re.MULTILINE))
+    assert written.count("{") == written.count("}") == 4
+    assert settings["client_max_body_size"] == f"{Limits().body >> 20}m"
+    assert int(settings["keepalive_timeout"].rstrip("s")) < Limits().idle_seconds  # else requests are lost
+    assert int(settings["proxy_read_timeout"].rstrip("s")) > Limits().seconds
+    assert settings["proxy_set_header"]
+    how_to = (DEPLOY.parent / "how-to" / "deploy.md").read_text("utf-8")
+    assert f"--allow-host {settings['server_name']}" in how_to

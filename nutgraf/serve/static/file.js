@@ -7,7 +7,7 @@ const BATCH = 16; // lines in a request: few enough for a progress bar that move
 const LARGEST = 100e6; // bytes
 const RETRY = 1000; // milliseconds, where the server's queue is full
 // Errors of a batch that smaller ones may not have; of a single line, it is left without a summary.
-const OF_A_LINE = ["text_too_long", "empty_text", "too_many_texts", "body_too_large", "timeout"];
+const OF_A_LINE = ["text_too_long", "empty_text", "too_many_texts", "too_much_work", "body_too_large", "timeout"];
 
 const at = (id) => document.getElementById(id);
 const pause = (time) => new Promise((resolve) => setTimeout(resolve, time));
