@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from nutgraf.errors import RunError
 from nutgraf.progress import ShouldStop
-from nutgraf.run.folder import Choice
+from nutgraf.run.folder import Choice, Run
 from nutgraf.run.names import latest
+from nutgraf.summarizing.export import Export
 from nutgraf.summarizing.loading import language_of, locate
 from nutgraf.summarizing.results import SummaryOptions, SummaryResult
 from nutgraf.summarizing.summarizer import Summarizer
@@ -47,8 +49,18 @@ class Models:
         wanted = list(dict.fromkeys(names)) or ([named] if named else run.summarizers())
         language = language_of(run)
         by_name = {name: Summarizer.of(run, name, device, language) for name in wanted}
-        best = None if named else run.best()  # another one may be gone
+        best = _find_best(run, named)
         return cls(_choose_default(best, named, wanted), by_name, best.name if best else None)
+
+
+def _find_best(run: Run | Export, named: str | None) -> Choice | None:
+    """Return the best of the whole run; where one is named, it does no harm that the best is gone."""
+    try:
+        return run.best()
+    except RunError:
+        if named:
+            return None
+        raise
 
 
 def _choose_default(best: Choice | None, named: str | None, wanted: Sequence[str]) -> Choice:
