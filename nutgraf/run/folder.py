@@ -166,8 +166,8 @@ class Run:
         """Return the summarizer to use where none is named; None where no summarizer is done.
 
         Of those that saw no aligned pair, the one with the highest ROUGE-L in the evaluation with the most pairs; where
-        that evaluation lacks the last agreed-N or All (or, without any, the last of mixed, mu1, dbae, pr-thr, near), that
-        one. A RunError if the one with the highest ROUGE-L is not done any more, or an evaluation cannot be read.
+        that evaluation lacks the last agreed-N or All (or, without any, the last of mixed, mu1, dbae, pr-thr, near),
+        that one. A RunError if the one with the highest ROUGE-L is not done any more, or an evaluation cannot be read.
         """
         done = self.summarizers()
         default = latest(done)
