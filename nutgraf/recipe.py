@@ -300,7 +300,7 @@ class Generation(Section):
 
 @dataclass(frozen=True, config=CONFIG)
 class Teaching(Section):
-    """How all-N's teachers choose a summary for each text, with `plan.teachers` (not in the paper)."""
+    """How all-N's teachers, with `plan.teachers`, and agreed-N choose a summary for a text (not in the paper)."""
 
     beam: Hypotheses = default(5, "summaries that a teacher, and near-N, propose")
     kept: Hypotheses = default(6, "of those, the most alike, which are weighed")
@@ -350,6 +350,7 @@ class Plan(Section):
     teachers: Annotated[int, Field(ge=0, le=9)] = default(
         0, "all-N learns from this many summarizers, one taught by the other (see [teaching]); 0: from the pairs"
     )
+    agreed: bool = default(False, "with near: also agreed-N, what all-N and near-N agree on (see [teaching])")
     warm_start: bool = default(False, "the chains share their first expander, and later models start from earlier ones")
 
 

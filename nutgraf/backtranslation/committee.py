@@ -1,42 +1,25 @@
-"""What several summarizers agree on for a text, weighed by an expander and by trigrams (not in the paper).
+"""What all-N's teachers agree on for real texts: all-N learns from it (not in the paper).
 
-Each teacher proposes the summaries of its beam. Of all of them, s is chosen for the text x by
-
-    mean over the other proposals r of (ROUGE-1 + ROUGE-2 + ROUGE-L)(s, r) / 3      minimum Bayes risk
-    + a * log p(x | s) / |x|                                                        the expander: s tells x from others
-    + b * log p(s) / |s|                                                            trigrams of the summaries: fluency
-
-ROUGE is F1 on word ids without stemming, and lengths count a sentence's end. The second and third term are a noisy
-channel, the first stands for log p(s | x). all-N learns from what is chosen for real texts: it writes as they do
-together, and at the price of one.
+It writes as they do together, and at the price of one. How proposals are weighed is in models.agreement.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nutgraf import recipe
-from nutgraf.backtranslation.found import Side, mean_log_probs
 from nutgraf.learning.beam import Beam
 from nutgraf.learning.search import beam
+from nutgraf.models.agreement import Agreement
 from nutgraf.models.decoding import ConvDecoder
+from nutgraf.models.scoring import Estimate
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.seeds import seed_of
-from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import Ids
-from nutgraf.text.trigrams import Trigrams
-
-COMPARED = 64  # texts at once
-BITS = math.log(2)  # a bit in natural units
-
-Table = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -44,9 +27,7 @@ class Committee:
     """Teachers, and what weighs their proposals."""
 
     teachers: Sequence[Seq2seq]
-    expander: Seq2seq
-    fluency: Trigrams
-    teaching: recipe.Teaching
+    agreement: Agreement
     decoding: recipe.Decoding
     shortlist: int  # words that the expander's output layer is estimated from, as in training
     key: str
@@ -55,95 +36,13 @@ class Committee:
         """Return one summary for each sentence; randomness is from the key and the place in the corpus."""
         found = [self._search(teacher, sentences) for teacher in self.teachers]
         proposed = [[*itertools.chain(*of_one)] for of_one in zip(*found, strict=True)]
-        kept = most_alike(proposed, self.teaching.kept)
-        rows = np.repeat(np.arange(len(kept)), [len(proposals) for proposals, _ in kept])
-        proposals = Corpus.of(words for of_one, _ in kept for words in of_one)
-        likeness = np.concatenate([*(values for _, values in kept), np.zeros(0)])
-        scores = likeness + self._weigh(Corpus.of(sentences), rows, proposals, seed_of(self.key, start))
-        chosen = [np.zeros(0, dtype=np.int32) for _ in sentences]
-        for place in np.argsort(scores, kind="stable").tolist():  # the best of each sentence comes last
-            chosen[rows[place]] = np.array(proposals[place])
-        return chosen
+        estimate = Estimate(self.shortlist, seed_of(self.key, start))
+        ranked = self.agreement.rank(sentences, proposed, estimate)
+        return [summaries[0] if summaries else np.zeros(0, dtype=np.int32) for summaries in ranked]
 
     def _search(self, teacher: Seq2seq, sentences: Sequence[Ids]) -> list[list[Ids]]:
         decoding = self.decoding
-        settings = Beam.of(decoding, self.teaching.beam, unk=not teacher.settings.copy)
+        settings = Beam.of(decoding, self.agreement.teaching.beam, unk=not teacher.settings.copy)
         decoder = ConvDecoder(teacher, decoding.output_words, related_words=decoding.related_words)
         found = beam(decoder, sentences, settings)
         return [[hypothesis.words for hypothesis in of_one if len(hypothesis.words)] for of_one in found]
-
-    def _weigh(self, texts: Corpus, rows: Table, proposals: Corpus, seed: int) -> Floats:
-        """Return a log p(x | s) / |x| + b log p(s) / |s| of each proposal, for the text of its row."""
-        if len(proposals) == 0:
-            return np.zeros(0)
-        sides = Side(proposals, np.arange(len(proposals))), Side(texts, rows)
-        channel = mean_log_probs(self.expander, *sides, self.shortlist, seed)
-        fluency = -BITS * self.fluency.bits(proposals) / (proposals.lengths + 1)
-        return np.asarray(self.teaching.expander_weight * channel + self.teaching.fluency_weight * fluency)
-
-
-def most_alike(groups: Sequence[Sequence[Ids]], kept: int) -> list[tuple[list[Ids], Floats]]:
-    """Return of each group the `kept` distinct sentences that are most like the others, and how like, best first."""
-    result = []
-    for start in range(0, len(groups), COMPARED):
-        part = groups[start : start + COMPARED]
-        for group, likeness in zip(part, mean_likeness(part), strict=True):
-            order = np.argsort(-likeness[: len(group)], kind="stable").tolist()
-            places: dict[tuple[int, ...], int] = {}
-            for place in order:
-                places.setdefault(tuple(group[place].tolist()), place)
-            best = [*places.values()][:kept]
-            result.append(([group[place] for place in best], likeness[best]))
-    return result
-
-
-def mean_likeness(groups: Sequence[Sequence[Ids]]) -> Floats:
-    """Return (groups, sentences): how like the others of its group each sentence is, on average."""
-    shape = (len(groups), max((len(group) for group in groups), default=0))
-    lengths = np.zeros(shape, dtype=np.int64)
-    table = np.full((*shape, max((len(words) for group in groups for words in group), default=0)), -1, dtype=np.int64)
-    for row, group in enumerate(groups):
-        for column, words in enumerate(group):
-            lengths[row, column] = len(words)
-            table[row, column, : len(words)] = words
-    one, other = table[:, :, None], np.where(table < 0, -2, table)[:, None]  # (groups, sentences, sentences, words)
-    words = lengths[:, :, None] + lengths[:, None]
-    r1 = 2 * _overlap(one, other) / np.maximum(1, words)
-    r2 = 2 * _overlap(_bigrams(one), _bigrams(other)) / np.maximum(1, words - 2)
-    rl = 2 * _subsequence(one, other) / np.maximum(1, words)
-    likeness = (r1 + r2 + rl) / 3 * (lengths > 0)[:, None]
-    likeness[:, np.arange(shape[1]), np.arange(shape[1])] = 0  # all are like themselves
-    others = np.maximum(1, (lengths > 0).sum(1) - 1)
-    return np.asarray(likeness.sum(2) / others[:, None])
-
-
-def _bigrams(table: Table) -> Table:
-    """Return pairs of neighbours as one number, the filling of the table where either is."""
-    first, second = table[..., :-1], table[..., 1:]
-    return np.where((first < 0) | (second < 0), np.minimum(first, second), first * 2**31 + second)
-
-
-def _overlap(one: Table, other: Table) -> Table:
-    """Return how many places of `one` can be matched with places of `other` that have the same number."""
-    same = one[..., :, None] == other[..., None, :]
-    # The n-th occurrence of a word matches the n-th of the other side: clipped counts.
-    nth_one, nth_other = _occurrence(one), _occurrence(other)
-    return np.asarray((same & (nth_one[..., :, None] == nth_other[..., None, :])).any(-1).sum(-1))
-
-
-def _occurrence(table: Table) -> Table:
-    same = table[..., :, None] == table[..., None, :]
-    return np.asarray(np.tril(same, -1).sum(-1))
-
-
-def _subsequence(one: Table, other: Table) -> Table:
-    """Return the length of the longest common subsequence of each two rows."""
-    shape = np.broadcast_shapes(one.shape[:-1], other.shape[:-1])
-    best = np.zeros((other.shape[-1] + 1, *shape), dtype=np.int64)
-    for i in range(one.shape[-1]):
-        diagonal = np.zeros(shape, dtype=np.int64)
-        for j in range(other.shape[-1]):
-            above = best[j + 1].copy()
-            best[j + 1] = np.where(one[..., i] == other[..., j], diagonal + 1, np.maximum(above, best[j]))
-            diagonal = above
-    return np.asarray(best[-1])

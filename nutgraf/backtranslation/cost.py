@@ -89,6 +89,8 @@ def _seconds(step: Step, recipe: Recipe, sizes: Sizes) -> float:
             return _pairs(step, recipe, sizes)
         case Kind.EXPANDER | Kind.SUMMARIZER:
             return _training(step, recipe, sizes)
+        case Kind.AGREED:
+            return words_S / COUNTED_WORDS
 
 
 def _initializer(chain: str, recipe: Recipe, sizes: Sizes) -> float:

@@ -15,20 +15,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 from nutgraf import recipe
-from nutgraf.learning.batches import gather_batch
 from nutgraf.models.near import NONE, Match, Places, choose
+from nutgraf.models.scoring import Estimate, Side, mean_log_probs
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.progress import Progress, Report, ignore
 from nutgraf.run.pairs import ARTIFICIAL, FOUND_FILE
 from nutgraf.text.corpus import Corpus
 
 KEPT = 5  # candidates per text that are kept to be scored again
-BATCH = 128  # pairs scored at once
 
 Scores = NDArray[np.float32]
 
@@ -60,12 +58,11 @@ def load_chosen(folder: Path) -> tuple[Places, Scores]:
 
 @dataclass(frozen=True)
 class Scorer:
-    """Two models that score pairs; the output layer is estimated from `shortlist` words, as in training."""
+    """Two models that score pairs, and how their output layers are estimated."""
 
     summarizer: Seq2seq
     expander: Seq2seq
-    shortlist: int
-    seed: int
+    estimate: Estimate
 
 
 def find_again(
@@ -79,9 +76,8 @@ def find_again(
     def report_from(start: int) -> Report:
         return lambda progress: report(Progress(start + progress.done, 2 * len(rows), "pairs"))
 
-    estimate = scorer.shortlist, scorer.seed
-    forward = mean_log_probs(scorer.summarizer, of_texts, of_summaries, *estimate, report_from(0))
-    backward = mean_log_probs(scorer.expander, of_summaries, of_texts, *estimate, report_from(len(rows)))
+    forward = mean_log_probs(scorer.summarizer, of_texts, of_summaries, scorer.estimate, report_from(0))
+    backward = mean_log_probs(scorer.expander, of_summaries, of_texts, scorer.estimate, report_from(len(rows)))
     scores = np.zeros_like(match.scores)
     by_models = np.exp(settings.summarizer_weight * forward + settings.expander_weight * backward)
     scores[rows, columns] = match.scores[rows, columns] * by_models
@@ -102,38 +98,3 @@ def _scores_of(match: Match, chosen: Places) -> Scores:
     """Return the score of each text's summary; 0 where it has none."""
     same = (match.places == chosen[:, None]) & (chosen != NONE)[:, None]
     return np.asarray(np.where(same, match.scores, 0).max(1, initial=0), dtype=np.float32)
-
-
-@dataclass(frozen=True)
-class Side:
-    """One side of pairs: sentences of a corpus, by their places; one may be there several times."""
-
-    corpus: Corpus
-    places: Places
-
-    @property
-    def lengths(self) -> Places:
-        """The number of words of each."""
-        return self.corpus.lengths[self.places]
-
-
-@torch.no_grad()
-def mean_log_probs(
-    model: Seq2seq, given: Side, wanted: Side, shortlist: int, seed: int, report: Report = ignore
-) -> NDArray[np.float64]:
-    """Return the mean log-probability of a word of each wanted sentence, its end included, given the other.
-
-    The output layer is estimated from `shortlist` words, drawn by the seed, as in training (0: exact).
-    """
-    result, lengths, device = np.zeros(len(given.places)), wanted.lengths, model.bias.device
-    order = np.lexsort((given.lengths, lengths))
-    model.eval()
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        for start in range(0, len(order), BATCH):
-            chosen = order[start : start + BATCH]
-            source, target = (gather_batch(side.corpus, side.places[chosen]).to(device) for side in (given, wanted))
-            total = model.log_probs(source, target, shortlist).sum(1).cpu().numpy()
-            result[chosen] = total / (lengths[chosen] + 1)
-            report(Progress(start + len(chosen), len(order), "pairs"))
-    return result

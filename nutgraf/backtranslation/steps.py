@@ -23,9 +23,12 @@ from nutgraf.errors import RecipeError
 from nutgraf.hardware import Hardware
 from nutgraf.learning.loop import Job, save_history
 from nutgraf.models import alignment, dbae, mu1, near, storage
+from nutgraf.models.agreement import Agreement
 from nutgraf.models.generation import Apply, full_stop_of, sampler
 from nutgraf.models.initializers import Initializer, load_initializer
 from nutgraf.models.learn import fit_of, learn
+from nutgraf.models.members import Members
+from nutgraf.models.scoring import Estimate
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.progress import Progress, Report, ignore
 from nutgraf.run.folder import Run
@@ -56,6 +59,7 @@ from nutgraf.text.trigrams import Trigrams
 
 CASED_LINES = 100_000  # of each corpus: enough to know how words are written
 FLUENCY_SUMMARIES = 300_000  # from which teachers know what reads well
+FLUENCY_WORDS = 4000  # the most frequent ones, which agreed-N tells apart: 1 MB
 FEW_FOUND = 100  # pairs: too few to learn from
 Vectors = NDArray[np.float32]
 
@@ -94,6 +98,7 @@ class Steps:
             Kind.PAIRS: self._pairs,
             Kind.EXPANDER: self._seq2seq,
             Kind.SUMMARIZER: self._seq2seq,
+            Kind.AGREED: self._agreed,
         }
         makers[task.step.kind](task)
 
@@ -256,7 +261,8 @@ class Steps:
             storage.load(self.run.step_folder(str(model)), self.hardware.device)
             for model in (name, name.at(name.iteration - 1))
         )
-        scorer = found.Scorer(summarizer, expander, self.recipe.training.shortlist, seed_of(task.seed))
+        estimate = Estimate(self.recipe.training.shortlist, seed_of(task.seed))
+        scorer = found.Scorer(summarizer, expander, estimate)
         match = found.find_again(found.load_match(first), *corpora, scorer, settings, task.report)
         count = round(settings.again_pairs * int((found.load_chosen(first)[0] != near.NONE).sum()))
         found.save_pairs(match, found.choose_most(match, count, settings.max_uses), corpora[1], task.folder)
@@ -277,16 +283,33 @@ class Steps:
         """Return what all-N's teachers, and the others that the step needs, agree on."""
         names = [name for name in map(ModelName.find, task.step.needs) if name]
         models = {name: storage.load(self.run.step_folder(str(name)), self.hardware.device) for name in names}
-        summaries = self.prepared.summaries.take(np.arange(min(len(self.prepared.summaries), FLUENCY_SUMMARIES)))
+        expander = next(model for name, model in models.items() if name.expands)
         return Committee(
             [model for name, model in models.items() if not name.expands],
-            next(model for name, model in models.items() if name.expands),
-            Trigrams.train(summaries, self.prepared.lexicon),
-            self.recipe.teaching,
+            Agreement(expander, Trigrams.train(self._fluent(), self.prepared.lexicon), self.recipe.teaching),
             usual_length(self.recipe.decoding, self.prepared.summaries),
             self.recipe.training.shortlist,
             task.seed,
         )
+
+    def _fluent(self) -> Corpus:
+        """Return the summaries that show what reads well."""
+        summaries = self.prepared.summaries
+        return summaries.take(np.arange(min(len(summaries), FLUENCY_SUMMARIES)))
+
+    def _agreed(self, task: Task) -> None:
+        """Write who agrees, and a small model of fluency; the members stay in their own folders."""
+        names = [name for name in map(ModelName.find, task.step.needs) if name]
+        made_from = {str(name): record.digest for name in names if (record := self.run.finished(str(name)))}
+        vocabulary = self.vocabularies["joint" if self.recipe.seq2seq.copy else "S"]
+        fluency = Trigrams.train(self._fluent(), self.prepared.lexicon, vocabulary.ids[:FLUENCY_WORDS], min_count=2)
+        Members(
+            tuple(str(name) for name in names if not name.expands),
+            next(str(name) for name in names if name.expands),
+            self.recipe.teaching,
+            fluency,
+            made_from,
+        ).save(task.folder)
 
     def _seq2seq(self, task: Task) -> None:
         """f^{i+1}_{A->B} = S(D^i_{A'->B}): train the next model on artificial inputs and real outputs (Eq. 3)."""

@@ -3,6 +3,8 @@
 The product with the whole vocabulary is most of a model's work. In training only the right word's score and the
 softmax's normaliser are needed, and the normaliser can be estimated: the batch's own words and the most frequent ones
 are summed exactly, the rest from a uniform sample, each drawn word weighted by the inverse of its chance to be drawn.
+Where a sentence's score must not depend on the others in its batch, only the most frequent words and the right one are
+summed.
 """
 
 from __future__ import annotations
@@ -49,6 +51,26 @@ class Shortlist:
 
     def _places(self, words: Tensor) -> Tensor:
         return words if self.place is None else self.place[words]
+
+
+class Frequent:
+    """The same with nothing drawn: Z is the sum over the `most` first, most frequent words and the target itself.
+
+    The rarer words are left out of Z. So log-probabilities are a little too high; they are meant for comparing.
+    """
+
+    def __init__(self, table: Tensor, bias: Tensor, most: int):
+        self.table, self.bias, self.most = table, bias, most
+
+    def embed(self, words: Tensor) -> Tensor:
+        """Return the embeddings of words."""
+        return F.embedding(words, self.table)
+
+    def log_probs(self, hidden: Tensor, targets: Tensor) -> Tensor:
+        """Return the log-probabilities of targets: (n, d), (n,) -> (n,)."""
+        own = (hidden * self.embed(targets)).sum(1) + self.bias[targets]
+        normaliser = torch.addmm(self.bias[: self.most], hidden, self.table[: self.most].t()).logsumexp(1)
+        return own - torch.where(targets < self.most, normaliser, torch.logaddexp(normaliser, own))
 
 
 def _words_to_score(targets: Tensor, vocabulary: int, sampled: int) -> tuple[Tensor, Tensor]:

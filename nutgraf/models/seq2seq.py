@@ -22,7 +22,7 @@ import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from nutgraf.learning.shortlist import Shortlist
+from nutgraf.learning.shortlist import Frequent, Shortlist
 from nutgraf.recipe import Seq2seq as Settings
 from nutgraf.text.lexicon import EOS, PAD, UNK, Vocab
 
@@ -200,17 +200,20 @@ class Seq2seq(nn.Module):
         embedded = F.embedding(local(self.source_local, words), self.source_table)
         return self.encoder(words, embedded)  # type: ignore[no-any-return]
 
-    def log_probs(self, source: Tensor, target: Tensor, shortlist: int = 0) -> Tensor:
-        """Return the log-probability of each target word given those before it: (B, S), (B, T) ids -> (B, T)."""
+    def log_probs(self, source: Tensor, target: Tensor, shortlist: int = 0, drawn: bool = True) -> Tensor:
+        """Return the log-probability of each target word given those before it: (B, S), (B, T) ids -> (B, T).
+
+        With a shortlist the output layer is estimated, in part from words that are drawn, or from frequent ones alone.
+        """
         real, wanted = target != PAD, local(self.target_local, target)
         previous = F.pad(wanted[:, :-1], (1, 0), value=EOS)
-        if self.own_source_table is None:
-            read = local(self.source_local, source)
-            words = Shortlist(self.target_table, self.bias, wanted, shortlist, read)
-            encoded = self.encoder(source, words.embed(read))
+        read = local(self.source_local, source) if self.own_source_table is None else None
+        words: Shortlist | Frequent
+        if shortlist and not drawn:
+            words = Frequent(self.target_table, self.bias, shortlist)
         else:
-            words = Shortlist(self.target_table, self.bias, wanted, shortlist)
-            encoded = self.encode(source)
+            words = Shortlist(self.target_table, self.bias, wanted, shortlist, read)
+        encoded = self.encode(source) if read is None else self.encoder(source, words.embed(read))
         hidden, states, weights = self.decoder(words.embed(previous), encoded)
         result = torch.zeros_like(weights[:, :, 0])
         result[real] = words.log_probs(hidden[real], wanted[real])

@@ -37,7 +37,7 @@ RUN, RECIPE, STEPS, PROGRESS = "run.json", "recipe.toml", "steps", "progress.jso
 REPORT, TENSORBOARD = "report.html", "tensorboard"
 OURS = (RUN, RECIPE, STEPS, PROGRESS, EVALUATION, REPORT, TENSORBOARD, LOCK)  # all that we write
 _MOST_LIMITS = 100
-_FREE = ("plan.iterations", "plan.train_all", "decoding.")
+_FREE = ("plan.iterations", "plan.train_all", "plan.agreed", "decoding.")
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,11 @@ class Run:
     def _extended(self, asked: recipes.Recipe, inputs: Inputs, limits: tuple[int, ...]) -> Run:
         """Return this run with what is asked of it now."""
         iterations = max(self.recipe.plan.iterations, asked.plan.iterations)
-        train_all = self.recipe.plan.train_all or asked.plan.train_all
-        recipe = replace(asked, plan=replace(asked.plan, iterations=iterations, train_all=train_all))
+        train_all, agreed = (
+            getattr(self.recipe.plan, name) or getattr(asked.plan, name) for name in ("train_all", "agreed")
+        )
+        plan = replace(asked.plan, iterations=iterations, train_all=train_all, agreed=agreed)
+        recipe = replace(asked, plan=plan)
         kept_inputs = replace(inputs, aligned=inputs.aligned or self.inputs.aligned)
         run = Run(self.folder, recipe, kept_inputs, tuple(dict.fromkeys([*self.aligned_limits, *limits])))
         if affected := run._affects(self):
@@ -163,8 +166,8 @@ class Run:
         """Return the summarizer to use where none is named; None where no summarizer is done.
 
         Of those that saw no aligned pair, the one with the highest ROUGE-L in the evaluation with the most pairs; where
-        that evaluation lacks the last All (or, without one, the last of mixed, mu1, dbae, pr-thr, near), that one. A
-        RunError if the one with the highest ROUGE-L is not done any more, or an evaluation cannot be read.
+        that evaluation lacks the last agreed-N or All (or, without any, the last of mixed, mu1, dbae, pr-thr, near),
+        that one. A RunError if the one with the highest ROUGE-L is not done any more, or an evaluation cannot be read.
         """
         done = self.summarizers()
         default = latest(done)

@@ -26,6 +26,7 @@ VERSIONS = {
     Kind.PAIRS: 1,
     Kind.EXPANDER: 2,
     Kind.SUMMARIZER: 2,
+    Kind.AGREED: 1,
 }
 
 Values = dict[str, object]
@@ -64,6 +65,9 @@ def values_used(step: Step, recipe: Recipe) -> Values:
             return _of_pairs(step, recipe)
         case Kind.EXPANDER | Kind.SUMMARIZER:
             return _of_seq2seq(step, recipe)
+        case Kind.AGREED:
+            words = "joint" if recipe.seq2seq.copy else "summaries"
+            return _values(recipe, "teaching") | _vocabularies(recipe, words)
 
 
 def _of_embeddings(step: Step, recipe: Recipe) -> Values:

@@ -4,6 +4,7 @@ mu1-0            an initializer: chain and iteration
 mu1-1, mu1-2     its expander and its summarizer; odd iterations expand, even ones summarize
 near-0           the nearest real summary; near-1, near-2 learn from the pairs found by it
 all-2            trained on the pairs of all chains, or taught by all-2a, all-2b ..., the first of which is
+agreed-2         nothing is trained: what all-2 and near-2 agree on
 mixed-2          the paper's All, where `near` is a chain too: trained on the pairs of all others
 all-2+10000      all-2, fine-tuned on 10,000 aligned pairs
 seq2seq          trained on aligned pairs alone, for comparison
@@ -20,8 +21,8 @@ from dataclasses import dataclass, replace
 
 from nutgraf.recipe import INITIALIZERS
 
-NEAR, MIXED, ALL, SUPERVISED = "near", "mixed", "all", "seq2seq"
-CHAINS = (*INITIALIZERS, MIXED, ALL)
+NEAR, MIXED, ALL, AGREED, SUPERVISED = "near", "mixed", "all", "agreed", "seq2seq"
+CHAINS = (*INITIALIZERS, MIXED, ALL, AGREED)
 # In what order chains are trained, and preferred where nothing was evaluated: the best initializer first.
 PREFERRED = ("mu1", "dbae", "pr-thr", NEAR)
 TEACHERS = "abcdefghi"  # how the summarizers that teach all-N are told apart
@@ -45,7 +46,7 @@ class ModelName:
         if text == SUPERVISED:
             return cls(SUPERVISED)
         found = _PATTERN.fullmatch(text)
-        if found is None or (found[3] and found[1] != ALL):
+        if found is None or (found[3] and found[1] != ALL) or (found[4] and found[1] == AGREED):
             return None
         return cls(found[1], int(found[2]), int(found[4] or 0), found[3])
 
@@ -137,10 +138,10 @@ def _preference(chain: str) -> int:
 
 
 def latest(names: Iterable[str]) -> str | None:
-    """Return the summarizer that should be best: the last all-N, else the last of the others."""
+    """Return the summarizer that should be best: the last agreed-N or all-N, else the last of the others."""
     found = [name for name in map(ModelName.find, names) if name and not name.expands and name.unsupervised]
-    together = [name for name in found if name.chain == ALL]
+    together = [name for name in found if name.chain in (ALL, AGREED)]
     if together:
-        return str(max(together, key=lambda name: (name.iteration, not name.teacher)))
+        return str(max(together, key=lambda name: (name.iteration, name.chain == AGREED, not name.teacher)))
     chosen = max(found, key=lambda name: (name.iteration, _preference(name.chain)), default=None)
     return str(chosen) if chosen else None

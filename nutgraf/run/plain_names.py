@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nutgraf.run.names import ALL, MIXED, NEAR, ModelName
+from nutgraf.run.names import AGREED, ALL, MIXED, NEAR, ModelName
 
 BEST = "Best"
 TOGETHER, COMPARISON = "Together", "With real pairs"  # families of models
@@ -44,6 +44,7 @@ _CHAINS = {
     ),
     MIXED: _Chain(TOGETHER, "", "", "the paper's chains", "learned from what the chains of the paper made"),
     ALL: _Chain(TOGETHER, "", "", "all chains", "learned from what the other models made and found"),
+    AGREED: _Chain(TOGETHER, "", "", "", "takes the line that two models agree on and that tells most of the text"),
 }  # fmt: skip
 
 
@@ -76,6 +77,8 @@ def _title(model: ModelName) -> str:
         return f"Tuned on {model.aligned_limit:,} real pairs{later}"
     if model.teacher:
         return f"Teacher {model.teacher.upper()}{later}"
+    if model.chain == AGREED:
+        return f"Agreed on by two{later}"
     return f"Learned from {chain.learned}{later}" if loop else chain.initial
 
 

@@ -14,6 +14,9 @@ With `plan.teachers` (not in the paper) all-2a is trained on the pairs in all-2'
 near-2 (without near, the first chain's x-2) agree on for real texts; all-2b learns from these, and so on. all-2 learns
 from the pairs of all its teachers, each of which was better than the one before.
 
+With `plan.agreed` (not in the paper) agreed-2 is what all-2 and near-2 agree on when they summarize, weighed by the
+expander that weighs what teachers agree on. Nothing is trained for it.
+
 With `plan.warm_start` (not in the paper) fewer models start from random weights: one expander, all-1, is trained on the
 artificial pairs of all initializers, and each x-1 starts from it; x-3 starts from x-1, x-4 from x-2, all-2 from the
 first chain's x-2. Where `near` is a chain, that is mixed-2; all-2 starts from random weights.
@@ -29,7 +32,19 @@ from enum import StrEnum
 
 from nutgraf import recipe
 from nutgraf.errors import RecipeError, RunError
-from nutgraf.run.names import ALL, FOUND, MIXED, NEAR, PREFERRED, SUPERVISED, TEACHERS, ModelName, is_pairs, latest
+from nutgraf.run.names import (
+    AGREED,
+    ALL,
+    FOUND,
+    MIXED,
+    NEAR,
+    PREFERRED,
+    SUPERVISED,
+    TEACHERS,
+    ModelName,
+    is_pairs,
+    latest,
+)
 
 ALIGNED = "aligned"
 TEXT = "text"
@@ -49,6 +64,7 @@ class Kind(StrEnum):
     PAIRS = "pairs"  # the artificial, or found, side of a training set
     EXPANDER = "expander"
     SUMMARIZER = "summarizer"
+    AGREED = "agreed"  # a summarizer made of others, which are not trained further
 
 
 @dataclass(frozen=True)
@@ -63,7 +79,7 @@ class Step:
 
     @property
     def chain(self) -> str:
-        """pr-thr, dbae, mu1, near, mixed, all or seq2seq; empty for what comes before the models."""
+        """pr-thr, dbae, mu1, near, mixed, all, agreed or seq2seq; empty for what comes before the models."""
         return self.model.chain if self.model else ""
 
     @property
@@ -125,13 +141,16 @@ def _together(settings: recipe.Plan, iteration: int) -> list[Step]:
     chosen = [maker for maker in makers if maker.chain in settings.all_chains] or makers
     steps = [_pairs(near)] if settings.find_again else []
     steps += _all(iteration, [*chosen, near if settings.find_again else FOUND], settings.teachers)
+    if settings.agreed:
+        members, agreed = (ModelName(ALL, iteration), near, _best_expander(chosen)), ModelName(AGREED, iteration)
+        steps.append(Step(str(agreed), Kind.AGREED, (TEXT, *map(str, members)), agreed))
     return [*steps, _trained(name, of_paper, warm)] if len(of_paper) > 1 else steps
 
 
 def _all(iteration: int, makers: Sequence[ModelName], teachers: int, start: ModelName | None = None) -> list[Step]:
     """Return all-N, trained on the makers' pairs; with teachers, the first of them is, and the others learn from it."""
     found, steps = [maker for maker in makers if maker.finds], []
-    expander = min((maker for maker in makers if maker.expands), key=lambda maker: PREFERRED.index(maker.chain))
+    expander = _best_expander(makers)
     other = ModelName(NEAR if found else expander.chain, iteration)
     for letter in TEACHERS[:teachers]:
         teacher = ModelName(ALL, iteration, teacher=letter)
@@ -139,6 +158,11 @@ def _all(iteration: int, makers: Sequence[ModelName], teachers: int, start: Mode
         steps += [_trained(teacher, makers, start), agreed]
         makers, start = [*(maker for maker in makers if maker.teacher), teacher, *found], None
     return [*steps, _trained(ModelName(ALL, iteration), makers, start)]
+
+
+def _best_expander(makers: Sequence[ModelName]) -> ModelName:
+    """Return the expander that weighs what summarizers agree on: the first chain's."""
+    return min((maker for maker in makers if maker.expands), key=lambda maker: PREFERRED.index(maker.chain))
 
 
 def _initializer(chain: str) -> list[Step]:
@@ -219,6 +243,6 @@ def needed(steps: Sequence[Step], names: Sequence[str]) -> tuple[Step, ...]:
             raise RunError(f"step {name}: not in this plan. Its steps: {', '.join(known)}")
         wanted.add(name)
         waiting += known[name].needs
-    if any(known[name].kind in (Kind.INITIALIZER, Kind.SUMMARIZER) for name in names):
+    if any(known[name].kind in (Kind.INITIALIZER, Kind.SUMMARIZER, Kind.AGREED) for name in names):
         wanted.add(CASING)
     return tuple(step for step in steps if step.name in wanted)

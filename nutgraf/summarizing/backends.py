@@ -1,6 +1,7 @@
-"""The two kinds of model behind a Summarizer, in word ids: initializers, and seq2seq models that are searched.
+"""The three kinds of model behind a Summarizer, in word ids: initializers, seq2seq models that are searched, and what
+several of these agree on.
 
-Both give the best summaries of sentences, and say where each word of a summary comes from. Raw text is the Summarizer's
+All give the best summaries of sentences, and say where each word of a summary comes from. Raw text is the Summarizer's
 business.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -16,10 +18,11 @@ from numpy.typing import NDArray
 from nutgraf import recipe as recipes
 from nutgraf.learning.beam import LEAST_BATCH, NEVER, Beam, Decoder, DecodingState, beam
 from nutgraf.models.light import Forbid, LightDecoder, LightModel
-from nutgraf.progress import Report, ShouldStop
+from nutgraf.progress import Progress, Report, ShouldStop, check_stop
 from nutgraf.text.lexicon import EOS, UNK, Ids
 
 if TYPE_CHECKING:
+    from nutgraf.models.agreement import Agreement
     from nutgraf.models.seq2seq import Seq2seq
 
 
@@ -143,11 +146,7 @@ class Searched:
         decoder = make_decoder(self.model, self._output_words, only_copied, forbidden, decoding.related_words)
         found = self._search(decoder, sentences, decoding, decoding.beam, report, should_stop)
         if n_best > decoding.beam:
-            wider = self._search(decoder, sentences, decoding, n_best, report, should_stop)
-            found = [
-                [first[0], *(h for h in more if list(h) != list(first[0]))]
-                for first, more in zip(found, wider, strict=True)
-            ]
+            found = _keep_best(found, self._search(decoder, sentences, decoding, n_best, report, should_stop))
         return [summaries[:n_best] for summaries in found]
 
     def _search(
@@ -181,6 +180,67 @@ class Searched:
             previous = word
         shown = np.array(weights[:-1], dtype=np.float32).reshape(len(summary), len(sentence))
         return Attribution(shown, np.array(probabilities[:-1], dtype=np.float32), end=probabilities[-1])
+
+
+class Agreed:
+    """What several seq2seq models agree on: all proposals of their beams, in the order of an agreement."""
+
+    def __init__(self, members: Sequence[Searched], agreement: Agreement):
+        self.members, self.agreement = members, agreement
+        self.longest = min(member.longest for member in members)
+
+    def __call__(
+        self,
+        sentences: Sequence[Ids],
+        decoding: recipes.Decoding,
+        n_best: int,
+        report: Report,
+        forbid: Forbid,
+        should_stop: ShouldStop,
+    ) -> list[list[Ids]]:
+        """Search with all members; for more alternatives than a beam is wide, once more with wider ones."""
+        found = self._rank(sentences, decoding, decoding.beam, report, forbid, should_stop)
+        if n_best > decoding.beam:
+            found = _keep_best(found, self._rank(sentences, decoding, n_best, report, forbid, should_stop))
+        return [summaries[:n_best] for summaries in found]
+
+    def _rank(
+        self,
+        sentences: Sequence[Ids],
+        decoding: recipes.Decoding,
+        width: int,
+        report: Report,
+        forbid: Forbid,
+        should_stop: ShouldStop,
+    ) -> list[list[Ids]]:
+        proposed: list[list[Ids]] = [[] for _ in sentences]
+        for number, member in enumerate(self.members):
+
+            def report_part(progress: Progress, before: int = number) -> None:
+                done = (before * progress.total + progress.done) // len(self.members)
+                report(replace(progress, done=done))
+
+            found = member(sentences, decoding, width, report_part, forbid, should_stop)
+            for own, summaries in zip(proposed, found, strict=True):
+                own += [summary for summary in summaries if len(summary)]
+        check_stop(should_stop)
+        return [ranked or [np.zeros(0, np.int32)] for ranked in self.agreement.rank(sentences, proposed)]
+
+    def count_work(self, sentences: int, decoding: recipes.Decoding, n_best: int) -> int:
+        """All members search, and weighing takes about as long as one of them."""
+        return sum(member.count_work(sentences, decoding, n_best) for member in [*self.members, self.members[0]])
+
+    def explain(self, sentence: Ids, summary: Ids) -> Attribution:
+        """Say what the first member attends to."""
+        return self.members[0].explain(sentence, summary)
+
+
+def _keep_best(found: Sequence[list[Ids]], wider: Sequence[list[Ids]]) -> list[list[Ids]]:
+    """Return the summaries of a wider search, behind the best one of the usual search."""
+    return [
+        [first[0], *(summary for summary in more if list(summary) != list(first[0]))]
+        for first, more in zip(found, wider, strict=True)
+    ]
 
 
 def make_decoder(

@@ -4,6 +4,7 @@
     lexicon.txt                the words that the models know; others get numbers as they come, and can be copied, too
     casing.tsv, settings.json  how words are written, texts read and summaries sought (see language)
     <name>/                    the weights, in half precision or int8; in memory they are float32 again
+    agreed-N/                  whose proposals it chooses from; these models are there, too, if only for it
     manifest.json              checksums, versions, and the digests of the steps that it was made from
 
 The initializers, which are there to begin from and to compare with, are not exported.
@@ -23,10 +24,11 @@ from safetensors import SafetensorError
 
 from nutgraf.errors import InputError, RunError
 from nutgraf.files import read_json, refuse_links, replacing
+from nutgraf.models.members import Members
 from nutgraf.models.weights import PACKS, Weights
 from nutgraf.run import manifest as records
 from nutgraf.run.folder import Choice, Run
-from nutgraf.run.names import ModelName, latest
+from nutgraf.run.names import AGREED, ModelName, latest
 from nutgraf.summarizing.language import Language
 
 FORMAT = 2
@@ -134,9 +136,12 @@ def _choose_default(run: Run, names: Sequence[str]) -> Choice:
 
 
 def _fill(folder: Path, run: Run, names: Sequence[str], default: Choice, weights: str) -> None:
-    models = {name: Weights.load(run.intact(name)) for name in names}
-    made = {name: record.digest for name in names if (record := records.read(run.step_folder(name)))}
-    save_models(folder, models, Language.of(run), default, weights, made)
+    agreed = {name: Members.load(run.intact(name)) for name in names if ModelName.parse(name).chain == AGREED}
+    alone = [name for name in names if name not in agreed]
+    wanted = dict.fromkeys([*alone, *(member for members in agreed.values() for member in members.names)])
+    models = {name: Weights.load(run.intact(name)) for name in wanted}
+    made = {name: record.digest for name in [*agreed, *wanted] if (record := records.read(run.step_folder(name)))}
+    save_models(folder, models, Language.of(run), default, weights, made, agreed, names)
 
 
 def save_models(
@@ -146,14 +151,22 @@ def save_models(
     default: Choice,
     weights: str = "half",
     made: Mapping[str, str] | None = None,
+    agreed: Mapping[str, Members] | None = None,
+    names: Sequence[str] = (),
 ) -> None:
-    """Write the files of an export into a folder; `made` are the digests of the steps that the models are from."""
+    """Write the files of an export into a folder; `made` are the digests of the steps that it is made from.
+
+    `agreed` are the summarizers that others are members of, and `names` those that are listed (none: all models).
+    """
     ids = [vocab.ids for model in models.values() for vocab in (model.source, model.target)]
     kept = np.unique(np.concatenate(ids))  # sorted, so that the special words stay first
     for name, model in models.items():
         (folder / name).mkdir()
         model.only(kept).save(folder / name, PACKS[weights])
+    for name, members in (agreed or {}).items():
+        (folder / name).mkdir()
+        members.only(kept).save(folder / name)
     language.only(kept).save(folder)
-    table = {"format": FORMAT, "models": list(models), "default": asdict(default), "weights": weights}
+    table = {"format": FORMAT, "models": list(names or models), "default": asdict(default), "weights": weights}
     (folder / EXPORT).write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
     records.finish(folder, "export", made or {}, 0.0, name="export")  # the folder has another name yet

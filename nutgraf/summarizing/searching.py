@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from nutgraf.progress import Report, ShouldStop
 from nutgraf.recipe import Decoding
-from nutgraf.summarizing.backends import Backend, Searched
+from nutgraf.summarizing.backends import Backend, Initial
 from nutgraf.summarizing.cleaning import Cleaner
 from nutgraf.summarizing.results import SummaryOptions
 from nutgraf.text.directions import forbidden_words
@@ -85,4 +85,4 @@ class Search:
 
 def count_tries(model: Backend, decoding: Decoding) -> int:
     """Return how often summaries may be searched for: a higher limit helps up to the model's own."""
-    return min(RETRIES, model.longest - decoding.max_words + 1) if isinstance(model, Searched) else 1
+    return 1 if isinstance(model, Initial) else min(RETRIES, model.longest - decoding.max_words + 1)

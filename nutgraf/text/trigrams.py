@@ -3,13 +3,17 @@
 Interpolated, with Witten-Bell's weights: after a history h of count c(h) with T(h) different next words,
 p(w | h) = (c(h w) + T(h) p(w | h')) / (c(h) + T(h)), where h' is h without its first word; below the unigrams, all
 words are equally likely. All numbers are one word, and so are all words that training saw less than twice. Sentences
-are word ids of a lexicon. Counts are sorted arrays, not dicts: a million summaries are counted in seconds.
+are word ids of a lexicon. Counts are sorted arrays, not dicts: a million summaries are counted in seconds. A smaller
+model knows fewer words, and leaves out bigrams and trigrams that occur once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,11 +52,17 @@ class _Counts:
     kinds: Longs  # T(h)
 
     @classmethod
-    def of(cls, grams: Longs) -> _Counts:
-        """Count packed n-grams."""
+    def of(cls, grams: Longs, min_count: int = 1) -> _Counts:
+        """Count packed n-grams; those that occur less than `min_count` times are left out."""
         distinct, counts = np.unique(grams, return_counts=True)
-        histories, starts, kinds = np.unique(distinct >> _BITS, return_index=True, return_counts=True)
-        return cls(distinct, counts, histories, np.add.reduceat(counts, starts), kinds)
+        return cls.counted(distinct[counts >= min_count], counts[counts >= min_count])
+
+    @classmethod
+    def counted(cls, grams: Longs, counts: Longs) -> _Counts:
+        """Sum up n-grams that were counted, in their order."""
+        histories, starts, kinds = np.unique(grams >> _BITS, return_index=True, return_counts=True)
+        totals = np.add.reduceat(counts, starts) if len(counts) else counts
+        return cls(grams, counts, histories, totals, kinds)
 
     def interpolate(self, grams: Longs, lower: Floats) -> Floats:
         """Return the probabilities of n-grams' last words; `lower` are those after a history that is one shorter."""
@@ -71,13 +81,47 @@ class Trigrams:
         self.size = max(int(classes.max(initial=0)), NUMBER)  # words that may come next: all classes except START
 
     @classmethod
-    def train(cls, summaries: Corpus, lexicon: Lexicon) -> Trigrams:
-        """Count the trigrams of a corpus in ids of the lexicon."""
+    def train(cls, summaries: Corpus, lexicon: Lexicon, known: Ids | None = None, min_count: int = 1) -> Trigrams:
+        """Count the trigrams of a corpus in ids of the lexicon.
+
+        Only the words `known` are told apart (None: all), and bigrams and trigrams occur `min_count` times or more.
+        """
         if len(summaries) == 0:
             raise ValueError("no sentences to learn from")
-        classes = _classify(summaries.counts(len(lexicon)), lexicon.words)
+        classes = _classify(summaries.counts(len(lexicon)), lexicon.words, known)
         grams = _pack(_classes_of(summaries.tokens, classes), summaries.lengths)
-        return cls(classes, [_Counts.of(_shorten(grams, order)) for order in range(1, ORDER + 1)])
+        least = (1, min_count, min_count)
+        return cls(classes, [_Counts.of(_shorten(grams, order), least[order - 1]) for order in range(1, ORDER + 1)])
+
+    def only(self, ids: Ids) -> Trigrams:
+        """Return the same model for a lexicon of these words, among which all are that it tells apart."""
+        return Trigrams(self.classes[ids], self._levels)
+
+    def save(self, path: Path) -> None:
+        """Write one compressed file."""
+        arrays: dict[str, NDArray[Any]] = {"classes": self.classes.astype(np.int32)}
+        for order, level in enumerate(self._levels, 1):
+            arrays[f"grams{order}"] = np.diff(level.grams, prepend=0)  # sorted, so that differences are small
+            arrays[f"counts{order}"] = level.counts.astype(np.int32)
+        with path.open("wb") as file:
+            np.savez_compressed(file, allow_pickle=False, **arrays)
+
+    @classmethod
+    def load(cls, path: Path) -> Trigrams:
+        """Read what `save` wrote; anything else is a ValueError."""
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                counted = [(stored[f"grams{order}"], stored[f"counts{order}"]) for order in range(1, ORDER + 1)]
+                classes = stored["classes"]
+        except (BadZipFile, KeyError, EOFError) as error:
+            raise ValueError(f"no trigrams ({error})") from error
+        arrays = [classes, *(array for pair in counted for array in pair)]
+        if any(array.ndim != 1 or array.dtype.kind != "i" or array.min(initial=0) < 0 for array in arrays):
+            raise ValueError("counts that are no whole numbers of 0 or more")
+        if classes.max(initial=0) >= 1 << _BITS or any(len(grams) != len(counts) for grams, counts in counted):
+            raise ValueError("trigrams of other words")
+        levels = [_Counts.counted(np.cumsum(grams), counts.astype(np.int64)) for grams, counts in counted]
+        return cls(classes.astype(np.int64), levels)
 
     def bits(self, sentences: Sequence[Ids]) -> Floats:
         """Return the bits of each sentence, its end included."""
@@ -108,9 +152,12 @@ class Trigrams:
         return found
 
 
-def _classify(counts: Longs, words: Sequence[str]) -> Longs:
-    """Return the class of each word of a lexicon, by how often it occurs."""
+def _classify(counts: Longs, words: Sequence[str], known: Ids | None) -> Longs:
+    """Return the class of each word of a lexicon, by how often it occurs; words that are not known are one class."""
     numbers = np.fromiter(map(is_number, words), dtype=bool, count=len(words))
+    if known is not None:
+        there = np.isin(np.arange(len(words)), known)
+        counts, numbers = counts * there, numbers & there
     own = (counts >= _MIN_COUNT) & ~numbers
     own[: len(SPECIALS)] = False
     classes = np.where(numbers, NUMBER, UNKNOWN)
@@ -147,5 +194,7 @@ def _shorten(grams: Longs, order: int) -> Longs:
 
 def _look_up(keys: Longs, values: Longs, wanted: Longs) -> Longs:
     """Return the value of each wanted key, 0 where it is not among the sorted keys."""
+    if len(keys) == 0:
+        return np.zeros_like(wanted)
     places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return np.where(keys[places] == wanted, values[places], 0)

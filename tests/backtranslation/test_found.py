@@ -12,9 +12,10 @@ from safetensors.numpy import load_file
 
 from nutgraf import recipe
 from nutgraf.backtranslation import found
-from nutgraf.backtranslation.found import Scorer, Side, choose_most, find_again, mean_log_probs
-from nutgraf.learning.batches import pad_batch
+from nutgraf.backtranslation.found import Scorer, choose_most, find_again
+from nutgraf.models import scoring
 from nutgraf.models.near import NONE, Match
+from nutgraf.models.scoring import Estimate, Side
 from nutgraf.progress import Progress
 from nutgraf.run.pairs import ARTIFICIAL, FOUND_FILE
 from nutgraf.text.corpus import Corpus
@@ -30,7 +31,7 @@ MATCH = Match(
 
 def make_scorer(shortlist: int = 0, seed: int = 1, copy: bool = True) -> Scorer:
     models = [toy_model(copy, number, dropout=0.5, source=19, target=19) for number in (1, 2)]
-    return Scorer(models[0], models[1], shortlist, seed)
+    return Scorer(models[0], models[1], Estimate(shortlist, seed))
 
 
 def empty_match(texts: int) -> Match:
@@ -65,19 +66,6 @@ def test_the_new_score_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     assert again.scores == pytest.approx(np.array(expected), rel=1e-5)
 
 
-@pytest.mark.parametrize("copy", [False, True])
-def test_mean_log_probs_are_those_of_each_sentence_alone(copy: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(found, "BATCH", 2)
-    scorer, places = make_scorer(copy=copy), np.array([0, 3, 1, 0, 2])
-    given, wanted = Side(TEXTS, places), Side(SUMMARIES, np.array([1, 0, 2, 3, 2]))
-    means = mean_log_probs(scorer.summarizer, given, wanted, scorer.shortlist, scorer.seed)
-    for i, mean in enumerate(means):
-        source, target = TEXTS[int(given.places[i])], SUMMARIES[int(wanted.places[i])]
-        log_probs = scorer.summarizer.log_probs(pad_batch([source]), pad_batch([target])).detach()
-        assert log_probs.shape == (1, len(target) + 1)  # with its end
-        assert mean == pytest.approx(float(log_probs.mean()), rel=1e-4)
-
-
 def test_a_shortlist_gives_the_same_for_the_same_seed_and_leaves_the_global_stream_alone() -> None:
     settings, before = recipe.Near(), torch.get_rng_state()
     first, second, other = (
@@ -89,7 +77,7 @@ def test_a_shortlist_gives_the_same_for_the_same_seed_and_leaves_the_global_stre
 
 
 def test_progress_reaches_its_total(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(found, "BATCH", 4)
+    monkeypatch.setattr(scoring, "BATCH", 4)
     heard: list[Progress] = []
     find_again(MATCH, TEXTS, SUMMARIES, make_scorer(), recipe.Near(again_min_score=0.2), heard.append)
     assert [(progress.done, progress.total) for progress in heard] == [(4, 12), (6, 12), (10, 12), (12, 12)]

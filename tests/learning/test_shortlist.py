@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from nutgraf.learning.shortlist import Shortlist
+from nutgraf.learning.shortlist import Frequent, Shortlist
 
 
 def target_log_probs(
@@ -63,3 +63,12 @@ def test_words_that_are_only_read_are_embedded_and_not_scored() -> None:
     words.embed(read).sum().backward()  # type: ignore[no-untyped-call]
     assert weight.grad is not None
     assert weight.grad.abs().sum(1).nonzero().squeeze(1).tolist() == [3, 900, 950, 951]
+
+
+def test_frequent_words_and_the_target_by_hand() -> None:
+    hidden, weight = torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 0.0], [0.0, 5.0], [2.0, 0.0], [3.0, 0.0]])
+    words = Frequent(weight, torch.tensor([0.0, 1.0, 0.0, 0.0]), 2)
+    # scores 1, 1 | 2, 3: of the last two only the target's own counts
+    found = [float(words.log_probs(hidden, torch.tensor([target]))) for target in (0, 2, 3)]
+    assert found == pytest.approx([-0.6931, -0.5514, -0.2395], abs=1e-4)
+    assert torch.equal(words.embed(torch.tensor([3, 1])), weight[[3, 1]])

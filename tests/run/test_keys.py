@@ -14,6 +14,7 @@ INPUTS = Inputs(Source("t.txt", 10, 200, "aa"), Source("s.txt", 10, 80, "bb"))
 RECIPE = recipe.override(recipe.Recipe(), ["plan.iterations=4", "plan.warm_start=true", "mu1.eta=auto"])
 WITH_NEAR = recipe.override(RECIPE, ['plan.initializers=["pr-thr", "dbae", "mu1", "near"]'])
 TAUGHT = recipe.override(WITH_NEAR, ["plan.teachers=2", "plan.find_again=false"])
+AGREED = recipe.override(WITH_NEAR, ["plan.agreed=true"])
 
 
 def keys(changed: recipe.Recipe = RECIPE, inputs: Inputs = INPUTS) -> dict[str, str]:
@@ -103,6 +104,27 @@ def test_a_setting_changes_the_steps_of_near_that_use_it(setting: str, steps: se
 )
 def test_a_setting_changes_the_steps_of_teaching_that_use_it(setting: str, steps: set[str]) -> None:
     assert first_changed(setting, TAUGHT) == steps
+
+
+@pytest.mark.parametrize(
+    ("setting", "steps"),
+    [
+        ("teaching.kept=9", {"agreed-2", "agreed-4"}),
+        ("teaching.expander_weight=9", {"agreed-2", "agreed-4"}),
+        ("teaching.fluency_weight=9", {"agreed-2", "agreed-4"}),
+        ("text.joint_vocabulary=900", {"embeddings"}),
+        ("decoding.beam=9", set()),
+        ("near.again_pairs=9", {"near-2.pairs"}),
+    ],
+)
+def test_a_setting_changes_agreed_where_it_uses_it(setting: str, steps: set[str]) -> None:
+    assert first_changed(setting, AGREED) == steps
+
+
+def test_agreed_changes_no_other_step() -> None:
+    before, after = keys(WITH_NEAR), keys(AGREED)
+    assert after.keys() - before.keys() == {"agreed-2", "agreed-4"}
+    assert {name: after[name] for name in before} == before
 
 
 def test_near_changes_no_step_of_the_other_chains_except_all() -> None:

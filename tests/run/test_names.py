@@ -14,6 +14,7 @@ from nutgraf.run.names import ModelName, is_pairs, latest, lead_words, summarize
         ("seq2seq", ModelName("seq2seq")),
         ("near-0", ModelName("near")),
         ("mixed-2", ModelName("mixed", 2)),
+        ("agreed-4", ModelName("agreed", 4)),
     ],
 )
 def test_names_are_read_and_written_alike(text: str, name: ModelName) -> None:
@@ -26,7 +27,22 @@ def test_names_are_read_and_written_alike(text: str, name: ModelName) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "mu1", "mu1-", "mu2-0", "mu1-2+", "mu1-x", "text", "mu1-1.pairs", "Lead-8", "all-2 ", "mu1-2a", "all-2z"],
+    [
+        "",
+        "mu1",
+        "mu1-",
+        "mu2-0",
+        "mu1-2+",
+        "mu1-x",
+        "text",
+        "mu1-1.pairs",
+        "Lead-8",
+        "all-2 ",
+        "mu1-2a",
+        "all-2z",
+        "agreed-2a",
+        "agreed-2+8",
+    ],
 )
 def test_what_is_no_name_is_none(text: str) -> None:
     assert ModelName.find(text) is None
@@ -52,8 +68,8 @@ def test_lead_is_a_baseline_and_no_model() -> None:
 def test_rows_are_in_the_order_of_the_papers_tables() -> None:
     mixed = ["seq2seq", "all-2+100", "all-4", "mu1-0", "text", "mu1-1", "mu1-2.pairs", "all-2", "dbae-2", "pr-thr-0"]
     assert summarizers(mixed) == ["pr-thr-0", "mu1-0", "dbae-2", "all-2", "all-4", "all-2+100", "seq2seq"]
-    more = ["all-2", "mixed-2", "near-2", "near-1", "near-0", "mu1-2", "mu1-0"]
-    assert summarizers(more) == ["mu1-0", "near-0", "mu1-2", "near-2", "mixed-2", "all-2"]
+    more = ["agreed-2", "all-2", "mixed-2", "near-2", "near-1", "near-0", "mu1-2", "mu1-0"]
+    assert summarizers(more) == ["mu1-0", "near-0", "mu1-2", "near-2", "mixed-2", "all-2", "agreed-2"]
     assert summarizers(["all-4", "all-2", "all-2b", "all-2a", "mu1-2"]) == [
         "mu1-2",
         "all-2a",
@@ -69,6 +85,8 @@ def test_rows_are_in_the_order_of_the_papers_tables() -> None:
         (["mu1-0", "all-2", "mu1-4"], "all-2"),
         (["all-2a", "all-2", "all-2b"], "all-2"),
         (["all-2a", "mu1-2"], "all-2a"),
+        (["agreed-2", "all-2", "near-2"], "agreed-2"),
+        (["agreed-2", "all-4", "near-4"], "all-4"),
         (["mu1-2", "dbae-2", "pr-thr-2"], "mu1-2"),
         (["mu1-2", "dbae-4"], "dbae-4"),
         (["mixed-4", "all-2", "near-2"], "all-2"),

@@ -6,7 +6,20 @@ from nutgraf.run.plain_names import BEST, COMPARISON, TOGETHER, present
 
 NAMES = [
     *(f"{chain}-{iteration}" for chain in ("pr-thr", "dbae", "mu1", "near") for iteration in (0, 2, 4)),
-    *("mixed-2", "mixed-4", "all-2a", "all-2b", "all-2", "all-4a", "all-4", "all-2+500", "all-2+10000", "seq2seq"),
+    *(
+        "mixed-2",
+        "mixed-4",
+        "all-2a",
+        "all-2b",
+        "all-2",
+        "all-4a",
+        "all-4",
+        "agreed-2",
+        "agreed-4",
+        "all-2+500",
+        "all-2+10000",
+        "seq2seq",
+    ),
 ]
 
 
@@ -19,6 +32,7 @@ NAMES = [
         ("mu1-4", "Learned from cuts, loop 2"),
         ("all-2", "Learned from all chains"),
         ("all-2b", "Teacher B"),
+        ("agreed-2", "Agreed on by two"),
         ("all-2+10000", "Tuned on 10,000 real pairs"),
         ("seq2seq", "Taught by real pairs"),
         ("mine", "mine"),
@@ -39,7 +53,7 @@ def test_no_two_models_share_a_title_and_each_is_described() -> None:
 def test_families_and_loops() -> None:
     assert (present("mu1-0").family, present("mu1-0").loop) == ("Cutting", 0)
     assert (present("mu1-4").family, present("mu1-4").loop) == ("Cutting", 2)
-    assert {present(name).family for name in ("mixed-2", "all-2a", "all-2")} == {TOGETHER}
+    assert {present(name).family for name in ("mixed-2", "all-2a", "all-2", "agreed-2")} == {TOGETHER}
     assert {present(name).family for name in ("seq2seq", "all-2+500")} == {COMPARISON}
 
 

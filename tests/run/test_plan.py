@@ -245,3 +245,24 @@ def test_the_papers_all_can_be_taught_too() -> None:
     assert steps["all-2a"].start == "mu1-2"
     assert steps["all-2a.pairs"].needs == ("text", "all-2a", "mu1-2", "mu1-1")
     assert steps["all-2"].pairs == ("all-2a.pairs",)
+
+
+def test_agreed_is_made_of_all_near_and_the_expander_of_the_teachers() -> None:
+    plan = Plan(NEAR, 4, all_chains=("mu1",), find_again=False, teachers=1, warm_start=True)
+    before, steps = make_plan(plan), {step.name: step for step in make_plan(replace(plan, agreed=True), True, (10,))}
+    for iteration in (2, 4):
+        agreed = steps[f"agreed-{iteration}"]
+        assert agreed.needs == ("text", f"all-{iteration}", f"near-{iteration}", f"mu1-{iteration - 1}")
+        assert steps[f"all-{iteration}a.pairs"].needs[-1] == agreed.needs[-1]
+        assert (agreed.kind, agreed.start, agreed.pairs) == (Kind.AGREED, "", ())
+    assert all(steps[step.name] == step for step in before)  # nothing else changes
+    assert "all-4+10" in steps  # what is fine-tuned is a model
+    assert not any(name.startswith("agreed") for step in steps.values() for name in step.needs)
+    assert {"casing", "all-2", "near-2", "mu1-1"} <= {step.name for step in needed([*steps.values()], ["agreed-2"])}
+
+
+def test_agreed_needs_near_and_all() -> None:
+    for chains, train_all in ((PAPER_INITIALIZERS, True), (("near",), True), (NEAR, False)):
+        assert not [name for name in names(Plan(chains, 2, train_all, agreed=True)) if name.startswith("agreed")]
+    steps = {step.name: step for step in make_plan(Plan(("near", "mu1"), 2, all_chains=("near",), agreed=True))}
+    assert steps["agreed-2"].needs == ("text", "all-2", "near-2", "near-1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -117,3 +118,44 @@ def test_nothing_to_learn_from_or_to_measure_is_an_error() -> None:
         Trigrams.train(Corpus.of([]), TOY)
     with pytest.raises(ValueError, match="measure"):
         Trigrams.train(toy("a"), TOY).bits_per_word([])
+
+
+def test_a_smaller_model_by_hand() -> None:
+    # b is not known, and c occurs once: both are one word, u. Next may come: end, unknown, number, a.
+    known = TOY.encode(["a", "c", "7"])
+    model = Trigrams.train(toy("a b a", "a b c", "a 8"), TOY, known, min_count=2)
+    assert model.size == 4
+    assert model.classes[TOY.encode(["a", "b", "c", "7", "8"])].tolist() == [4, UNKNOWN, UNKNOWN, NUMBER, UNKNOWN]
+    # Unigrams are all counted: a 4 times, u 4 times, an end 3 times: 11 of 3 kinds.
+    u = (4 + 3 / 4) / 14
+    # Of what follows a, u came three times and an end once, which is left out: (3 + p) / 4.
+    # After START and a, u came three times.
+    assert model.next_words(TOY.encode(["a"]))[UNKNOWN] == pytest.approx((3 + (3 + u) / 4) / 4)
+    # After u: the end came twice, a and u once. After "u u" nothing is known.
+    assert model.next_words(TOY.encode(["b", "b"]))[UNKNOWN] == pytest.approx((0 + u) / 3)
+
+
+def test_a_model_comes_back_as_it_was_stored(tmp_path: Path) -> None:
+    lexicon, words = headlines()
+    corpus = Corpus.of([lexicon.encode(sentence) for sentence in words])
+    for model in (
+        Trigrams.train(corpus, lexicon),
+        Trigrams.train(corpus, lexicon, np.arange(50, dtype=np.int32), min_count=3),
+    ):
+        model.save(tmp_path / "trigrams.npz")
+        again = Trigrams.load(tmp_path / "trigrams.npz")
+        assert again.size == model.size
+        assert again.bits(corpus).tolist() == model.bits(corpus).tolist()
+    nothing = Trigrams.train(toy("a", "b"), TOY, min_count=9)  # but unigrams
+    nothing.save(tmp_path / "nothing.npz")
+    assert Trigrams.load(tmp_path / "nothing.npz").bits(toy("a b")).tolist() == nothing.bits(toy("a b")).tolist()
+
+
+def test_fewer_words_in_the_lexicon_change_nothing_for_what_is_known() -> None:
+    known = TOY.encode(["a", "b"])
+    model = Trigrams.train(toy("a b a", "a b c"), TOY, known)
+    kept = np.concatenate([np.arange(len(SPECIALS)), known]).astype(np.int32)
+    fewer = Lexicon(TOY.decode(kept.tolist()))
+    sentences = [["a", "b"], ["b", "c", "a"], ["8", "a"]]
+    bits = [model.bits([TOY.encode(words)])[0] for words in sentences]
+    assert [model.only(kept).bits([fewer.encode(words)])[0] for words in sentences] == bits

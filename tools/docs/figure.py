@@ -19,6 +19,7 @@ _MODELS = {
     Kind.INITIALIZER: "initializer: text → summary",
     Kind.EXPANDER: "expander: summary → text",
     Kind.SUMMARIZER: "summarizer: text → summary",
+    Kind.AGREED: "agreement: text → summary",
 }
 _PAIRS = {False: "summaries of real texts", True: "texts of real summaries"}  # by whether the model expands
 _FOUND = "real texts and real summaries"
@@ -27,10 +28,12 @@ Place = tuple[int, int]
 
 _STYLE = """
 svg { --ink: #16181d; --muted: #626873; --paper: #ffffff; --line: #9aa0aa; --soft: #f1f2f4;
-  --pr-thr: #c2571a; --dbae: #0b8a6a; --mu1: #2f62d9; --near: #c2256f; --mixed: #877200; --all: #16181d; }
+  --pr-thr: #c2571a; --dbae: #0b8a6a; --mu1: #2f62d9; --near: #c2256f; --mixed: #877200; --all: #16181d;
+  --agreed: #0e7c9b; }
 @media (prefers-color-scheme: dark) {
   svg { --ink: #eceef1; --muted: #a3aab6; --paper: #131519; --line: #7c838f; --soft: #22262c;
-    --pr-thr: #f0935a; --dbae: #3ecfa4; --mu1: #7fa6ff; --near: #ff85b8; --mixed: #d3bb4c; --all: #f5f6f8; }
+    --pr-thr: #f0935a; --dbae: #3ecfa4; --mu1: #7fa6ff; --near: #ff85b8; --mixed: #d3bb4c; --all: #f5f6f8;
+    --agreed: #56c7e8; }
 }
 text { font: 12px system-ui, "Liberation Sans", Arial, sans-serif; fill: var(--muted); text-anchor: middle; }
 text.name { font-size: 14px; font-weight: 600; fill: var(--ink); }
@@ -40,7 +43,7 @@ text.left { text-anchor: start; }
 .pairs { fill: var(--soft); stroke-width: 0; }
 .pr-thr { stroke: var(--pr-thr); } .dbae { stroke: var(--dbae); }
 .mu1 { stroke: var(--mu1); } .near { stroke: var(--near); }
-.mixed { stroke: var(--mixed); } .all { stroke: var(--all); }
+.mixed { stroke: var(--mixed); } .all { stroke: var(--all); } .agreed { stroke: var(--agreed); }
 .line { fill: none; stroke: var(--line); stroke-width: 1.5; }
 .start { stroke-dasharray: 5 4; }
 .head { fill: var(--line); }

@@ -1,0 +1,65 @@
+"""What is stored of agreed-N: the names of its models, how they are weighed, and trigrams. Read without torch."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from nutgraf import recipe
+from nutgraf.files import naming, read_json
+from nutgraf.run.names import AGREED, ModelName
+from nutgraf.text.lexicon import Ids
+from nutgraf.text.trigrams import Trigrams
+
+MEMBERS, FLUENCY = "agreed.json", "trigrams.npz"
+
+
+@dataclass(frozen=True)
+class Members:
+    """Whose proposals agreed-N chooses from, and how. Its models are in their own folders."""
+
+    summarizers: tuple[str, ...]  # the first one explains
+    expander: str
+    teaching: recipe.Teaching
+    fluency: Trigrams
+    made_from: dict[str, str]  # the digest of each model's files: other models make another agreed-N
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All models."""
+        return (*self.summarizers, self.expander)
+
+    def only(self, ids: Ids) -> Members:
+        """Return the same for a lexicon of these words."""
+        return replace(self, fluency=self.fluency.only(ids))
+
+    def save(self, folder: Path) -> None:
+        """Write two files."""
+        table = {
+            "summarizers": self.summarizers,
+            "expander": self.expander,
+            "teaching": asdict(self.teaching),
+            "made_from": self.made_from,
+        }
+        (folder / MEMBERS).write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+        self.fluency.save(folder / FLUENCY)
+
+    @classmethod
+    def load(cls, folder: Path, lexicon: int | None = None) -> Members:
+        """Read what `save` wrote; `lexicon` is the number of words that it must be for. A RunError names the file.
+
+        The files may be a stranger's: its members are names of models, and no other places.
+        """
+        with naming(folder / MEMBERS):
+            table = read_json(folder / MEMBERS)
+            summarizers, expander = tuple(table["summarizers"]), table["expander"]
+            parsed = [ModelName.parse(name) for name in (*summarizers, expander)]
+            if not summarizers or any(name.chain == AGREED or name.initial for name in parsed):
+                raise ValueError("members that are no trained models")
+            teaching, made_from = recipe.Teaching(**table["teaching"]), dict(table["made_from"])
+        with naming(folder / FLUENCY):
+            fluency = Trigrams.load(folder / FLUENCY)
+            if lexicon is not None and len(fluency.classes) != lexicon:
+                raise ValueError(f"made for a lexicon of {len(fluency.classes):,} words, and this one has {lexicon:,}")
+        return cls(summarizers, expander, teaching, fluency, made_from)

@@ -1,0 +1,136 @@
+"""What summarizers agree on: likeness against a slow version, and the order of proposals by the formula."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from nutgraf import recipe
+from nutgraf.learning.batches import pad_batch
+from nutgraf.models.agreement import Agreement, mean_likeness, most_alike
+from nutgraf.models.scoring import Estimate
+from nutgraf.models.seq2seq import Seq2seq
+from nutgraf.text.corpus import Corpus
+from nutgraf.text.lexicon import SPECIALS, Lexicon, Vocab
+from nutgraf.text.subsequence import common_subsequence
+from nutgraf.text.trigrams import Trigrams
+
+LEXICON = Lexicon([*SPECIALS, *(f"w{i}" for i in range(9))])
+SUMMARIES = Corpus.of(np.array(words, dtype=np.int32) for words in ([3, 4, 5], [4, 5, 6], [3, 4, 6, 7], [5, 6]))
+
+
+def f1(common: int, one: int, other: int) -> float:
+    return 2 * common / max(1, one + other)
+
+
+def likeness(a: list[int], b: list[int]) -> float:
+    words = (Counter(a) & Counter(b)).total()
+    bigrams = (Counter(pairwise(a)) & Counter(pairwise(b))).total()
+    r2 = f1(bigrams, len(a) - 1, len(b) - 1)
+    return (f1(words, len(a), len(b)) + r2 + f1(common_subsequence(a, b), len(a), len(b))) / 3
+
+
+def ids(group: list[list[int]]) -> list[np.ndarray]:
+    return [np.array(words, dtype=np.int32) for words in group]
+
+
+def test_likeness_is_as_a_slow_version_says() -> None:
+    rng = np.random.default_rng(5)
+    groups = [
+        [rng.integers(3, 9, size=rng.integers(1, 8)).tolist() for _ in range(rng.integers(1, 6))] for _ in range(150)
+    ]
+    found = mean_likeness([ids(group) for group in groups])
+    for group, values in zip(groups, found, strict=True):
+        for i, words in enumerate(group):
+            others = [likeness(words, other) for j, other in enumerate(group) if i != j]
+            assert values[i] == pytest.approx(sum(others) / max(1, len(others)))
+
+
+def test_the_most_alike_come_first_and_each_once() -> None:
+    group = ids([[3, 4, 5], [7, 8], [3, 4, 6], [3, 4, 5, 6], [3, 4, 5]])
+    ((best, values),) = most_alike([group])
+    assert [words.tolist() for words in best] == [[3, 4, 5], [3, 4, 5, 6], [3, 4, 6], [7, 8]]
+    assert values.tolist() == sorted(values.tolist(), reverse=True)
+    assert [[*map(len, found)] for found, _ in most_alike([[], ids([[3]])])] == [[], [1]]
+
+
+def model(seed: int) -> Seq2seq:
+    vocab = Vocab(np.arange(len(LEXICON), dtype=np.int32), len(LEXICON))
+    generator = torch.Generator().manual_seed(seed)
+    vectors = torch.randn(len(LEXICON), 6, generator=generator).numpy()
+    settings = recipe.Seq2seq(width=8, encoder_layers=1, decoder_layers=1, dropout=0.0, copy=True)
+    return Seq2seq(vocab, vocab, settings, vectors, vectors, generator).eval()
+
+
+TEXTS = ids([[3, 4, 5, 6, 7], [8, 3, 4], [5, 5, 6, 9]])
+PROPOSED = [
+    ids([[3, 4, 5], [4, 5], [3, 4, 7], [7, 6], [4, 5]]),
+    ids([[8, 3], [3, 4], [8, 4, 3]]),
+    ids([[5, 6], [9]]),
+]
+
+
+def agreement(kept: int = 9, a: float = 0.8, b: float = 0.2) -> Agreement:
+    teaching = recipe.Teaching(kept=kept, expander_weight=a, fluency_weight=b)
+    return Agreement(model(9), Trigrams.train(SUMMARIES, LEXICON), teaching)
+
+
+def rank(of: Agreement, texts: list[np.ndarray], proposed: list[list[np.ndarray]]) -> list[list[list[int]]]:
+    return [[words.tolist() for words in found] for found in of.rank(texts, proposed, Estimate())]
+
+
+def slow_score(of: Agreement, text: np.ndarray, proposed: list[list[int]], place: int) -> float:
+    """The formula, word by word."""
+    words = proposed[place]
+    others = [likeness(words, other) for i, other in enumerate(proposed) if i != place]
+    with torch.no_grad():
+        channel = of.expander.log_probs(pad_batch(ids([words])), pad_batch([text]))
+    log_prob = -math.log(2) * float(of.fluency.bits(ids([words]))[0])
+    return (
+        sum(others) / len(others)
+        + of.teaching.expander_weight * float(channel.sum()) / (len(text) + 1)
+        + of.teaching.fluency_weight * log_prob / (len(words) + 1)
+    )
+
+
+@pytest.mark.parametrize("weights", [(0.0, 0.0), (0.8, 0.2), (5.0, 0.0), (0.0, 5.0)])
+def test_the_order_is_by_the_formula(weights: tuple[float, float]) -> None:
+    of = agreement(9, *weights)
+    for text, group, found in zip(TEXTS, PROPOSED, rank(of, TEXTS, PROPOSED), strict=True):
+        proposed = [words.tolist() for words in group]
+        scores = {tuple(words): slow_score(of, text, proposed, place) for place, words in enumerate(proposed)}
+        assert len(found) == len(scores)
+        assert [scores[tuple(words)] for words in found] == pytest.approx(sorted(scores.values(), reverse=True))
+
+
+def test_the_choice_by_hand() -> None:
+    # 4 5 is proposed twice, and half of 4 5 6 is in it; nobody else says 7 8.
+    (found,) = rank(agreement(9, 0, 0), TEXTS[:1], [ids([[7, 8], [4, 5, 6], [4, 5], [4, 5]])])
+    assert found == [[4, 5], [4, 5, 6], [7, 8]]
+
+
+def test_only_the_most_alike_are_weighed_and_the_others_follow() -> None:
+    alike = rank(agreement(9, 0, 0), TEXTS, PROPOSED)
+    assert rank(agreement(1, 100.0, 100.0), TEXTS, PROPOSED) == alike
+    weighed = rank(agreement(2, 0.0, 100.0), TEXTS, PROPOSED)
+    assert weighed != alike
+    for found, expected in zip(weighed, alike, strict=True):
+        assert sorted(found[:2]) == sorted(expected[:2])
+        assert found[2:] == expected[2:]
+
+
+def test_the_order_of_a_text_does_not_depend_on_the_others() -> None:
+    together = agreement().rank(TEXTS, PROPOSED, Estimate(5))
+    for text, group, found in zip(TEXTS, PROPOSED, together, strict=True):
+        (alone,) = agreement().rank([text], [group], Estimate(5))
+        assert [words.tolist() for words in alone] == [words.tolist() for words in found]
+
+
+def test_no_texts_and_no_proposals() -> None:
+    assert agreement().rank([], [], Estimate()) == []
+    assert agreement().rank(TEXTS[:1], [[]], Estimate()) == [[]]

@@ -1,0 +1,161 @@
+"""agreed-N: what the beams of all-N and near-N agree on, in a run and in an export of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nutgraf import recipe as recipes
+from nutgraf.models.agreement import Agreement
+from nutgraf.models.members import Members
+from nutgraf.progress import Progress, ignore, never
+from nutgraf.run.events import Event
+from nutgraf.run.folder import Run
+from nutgraf.summarizing.backends import Agreed, Searched
+from nutgraf.summarizing.export import write
+from nutgraf.summarizing.summarizer import Summarizer
+from nutgraf.text.corpus import Corpus as Sentences
+from nutgraf.text.lexicon import SPECIALS, Ids, Lexicon
+from nutgraf.text.reading import read_pairs
+from nutgraf.text.trigrams import Trigrams
+from tests.tiny import WITH_NEAR, Corpus, checksums, ended, train_tiny
+from tests.toys import LEXICON, toy_model
+
+SENTENCES = [np.array(words, np.int32) for words in ([3, 4, 5, 6, 7], [8, 3, 4], [5, 5, 6, 9])]
+DECODING = recipes.Decoding(beam=3, min_words=2, max_words=4)
+NONE = np.zeros(0, np.int32)
+Found = list[list[list[int]]]  # words of summaries of sentences
+
+
+def toy_agreed(copy: bool = True) -> Agreed:
+    words = Lexicon([*SPECIALS, *(f"w{i}" for i in range(LEXICON - len(SPECIALS)))])
+    members = [
+        Searched(model, 0, np.zeros(len(model.target), dtype=bool))
+        for model in (toy_model(copy, seed=seed) for seed in (0, 1))
+    ]
+    fluency = Trigrams.train(Sentences.of([np.array([3, 4, 5], np.int32), np.array([4, 5], np.int32)]), words)
+    return Agreed(members, Agreement(toy_model(copy=True, seed=9), fluency, recipes.Teaching(kept=4)))
+
+
+def search(model: Agreed | Searched, sentences: list[Ids], n_best: int, decoding: recipes.Decoding = DECODING) -> Found:
+    found = model(sentences, decoding, n_best, ignore, lambda _: NONE, never)
+    return [[words.tolist() for words in summaries] for summaries in found]
+
+
+def test_all_proposals_are_there_in_the_order_of_the_agreement() -> None:
+    agreed = toy_agreed()
+    beams = [search(member, SENTENCES, 3) for member in agreed.members]
+    proposed = [[np.array(words, np.int32) for words in [*a, *b]] for a, b in zip(*beams, strict=True)]
+    expected = agreed.agreement.rank(SENTENCES, proposed)
+    assert search(agreed, SENTENCES, 3) == [[words.tolist() for words in group[:3]] for group in expected]
+    firsts = [group[0] for group in search(agreed, SENTENCES, 1)]
+    assert firsts != [group[0] for group in beams[0]]
+    assert firsts != [group[0] for group in beams[1]]
+
+
+def test_a_text_is_summarized_the_same_alone_and_with_others() -> None:
+    agreed = toy_agreed()
+    assert [search(agreed, [sentence], 3)[0] for sentence in SENTENCES] == search(agreed, SENTENCES, 3)
+
+
+def test_more_alternatives_than_the_beam_is_wide_leave_the_best_one() -> None:
+    few, many = (search(toy_agreed(), SENTENCES, count) for count in (1, 8))
+    assert [group[0] for group in many] == [group[0] for group in few]
+    for group in many:
+        assert 6 < len(group) <= 8
+        assert len({tuple(words) for words in group}) == len(group)
+
+
+def test_what_is_forbidden_is_proposed_by_nobody() -> None:
+    agreed, faithful = toy_agreed(copy=False), replace(DECODING, faithful=True)
+    barred = agreed(SENTENCES[:1], faithful, 1, ignore, lambda _: NONE, never)[0][0][:1]
+    for decoding, free in ((faithful, False), (DECODING, True)):
+        found = agreed(SENTENCES[:1], decoding, 6, ignore, lambda _: barred, never)[0]
+        assert any(barred[0] in words for words in found) == free
+
+
+def test_progress_counts_each_sentence_once_and_a_sentence_without_words_has_a_summary() -> None:
+    heard: list[Progress] = []
+    toy_agreed()(SENTENCES, DECODING, 1, heard.append, lambda _: NONE, never)
+    assert [progress.done for progress in heard] == sorted(progress.done for progress in heard)
+    assert (heard[-1].done, heard[-1].total) == (3, 3)
+    assert toy_agreed()([], DECODING, 1, ignore, lambda _: NONE, never) == []
+
+
+@pytest.fixture(scope="module")
+def run(with_near: Run, corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The run with four chains, to which agreed-2 was added: nothing is trained for it."""
+    folder = shutil.copytree(with_near.folder, tmp_path_factory.mktemp("agreed") / "run")
+    events: list[Event] = []
+    run = train_tiny(corpus, folder, WITH_NEAR, "plan.agreed=true", listener=events.append)
+    assert [name for name, state in ended(events).items() if state == "done"] == ["agreed-2"]
+    return run
+
+
+@pytest.fixture(scope="module")
+def texts(corpus: Corpus) -> list[str]:
+    return [*(text for text, _ in read_pairs(corpus.pairs)), "Zyx Corp said Zyx would buy 12,345 blorgs .", ""]
+
+
+def test_the_step_has_no_weights_and_is_the_best_of_its_run(run: Run) -> None:
+    folder = run.step_folder("agreed-2")
+    assert {path.name for path in folder.iterdir()} == {"agreed.json", "trigrams.npz", "manifest.json"}
+    members = Members.load(folder)
+    assert members.names == ("all-2", "near-2", "mu1-1")
+    assert members.made_from == {name: run.finished(name).digest for name in members.names}  # type: ignore[union-attr]
+    best = run.best()
+    assert best is not None
+    assert best.name == "agreed-2"
+    assert run.summarizers()[-1] == "agreed-2"
+
+
+def test_the_same_command_keeps_it_and_another_member_redoes_it(run: Run, corpus: Corpus, tmp_path: Path) -> None:
+    folder = shutil.copytree(run.folder, tmp_path / "run")
+    before = checksums(folder)
+    events: list[Event] = []
+    train_tiny(corpus, folder, WITH_NEAR, listener=events.append)  # what a run has of it stays asked for
+    assert set(ended(events).values()) == {"kept"}
+    shutil.rmtree(folder / "steps" / "agreed-2")
+    train_tiny(corpus, folder, WITH_NEAR, "plan.agreed=true")
+    assert checksums(folder) == before
+
+
+def test_summaries_of_a_run(run: Run, texts: list[str]) -> None:
+    agreed, members = Summarizer.load(run.folder), [Summarizer.load(run.folder, name) for name in ("all-2", "near-2")]
+    assert agreed.name == "agreed-2"
+    lines = agreed(texts)
+    assert [agreed(text) for text in texts] == lines
+    assert lines[-1] == ""
+    proposed = [
+        [summary.text for member in members for summary in member.explain([text], n_best=2)[0].summaries]
+        for text in texts[:-1]
+    ]
+    assert all(line in of_text for line, of_text in zip(lines[:-1], proposed, strict=True))
+    explained = agreed.explain(texts, n_best=3)
+    assert [one.summaries[0].text for one in explained[:-1]] == lines[:-1]
+    assert all(word.source is not None for one in explained for summary in one.summaries for word in summary.words)
+    assert all(len(line.split()) <= 4 for line in agreed(texts, max_words=4))
+    faithful = agreed.explain(texts, faithful=True)
+    assert not [word for one in faithful[:-1] for word in one.summaries[0].words if word.unsupported]
+
+
+@pytest.mark.parametrize("weights", ["half", "int8"])
+def test_an_export_has_the_members_and_gives_the_same_strings(
+    run: Run, texts: list[str], tmp_path: Path, weights: str
+) -> None:
+    export = write(run, tmp_path / "export", ["agreed-2"], weights)
+    folders = {path.name for path in export.folder.iterdir() if path.is_dir()}
+    assert folders == {"agreed-2", "all-2", "near-2", "mu1-1"}
+    assert (export.names, export.default.name) == (("agreed-2",), "agreed-2")  # the members are not offered
+    manifest = json.loads((export.folder / "manifest.json").read_text())
+    assert set(manifest["inputs"]) == folders
+    summarizer = Summarizer.load(export.folder)
+    same = [a == b for a, b in zip(summarizer(texts), Summarizer.load(run.folder)(texts), strict=True)]
+    assert all(same) if weights == "half" else sum(same) > len(same) / 2
+    both = write(run, tmp_path / "both", ["all-2", "agreed-2"], weights)
+    assert both.names == ("all-2", "agreed-2")
