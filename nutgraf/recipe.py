@@ -234,6 +234,9 @@ class Near(Section):
     name_penalty: Probability = default(0.8, "factor for each name that the summary has and the text lacks")
     min_score: Probability = default(0.3, "pairs with a lower score are left out")
     max_uses: Positive = default(2, "texts that one summary may be paired with")
+    max_lead: Annotated[float, Field(gt=0, le=1)] = default(
+        1.0, "no pair in which this share of the summary's words are the text's first ones; 1: any pair"
+    )
     again_min_score: Probability = default(0.2, "candidates with a lower score are not scored again by models")
     again_pairs: AboveZero = default(1.5, "pairs chosen then, as a multiple of those found first")
     summarizer_weight: AboveZero = default(0.4, "weight of the summarizer's mean log-probability in the new score")

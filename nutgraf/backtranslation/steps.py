@@ -245,8 +245,10 @@ class Steps:
     def _find_pairs(self, task: Task) -> None:
         """Pair texts with their nearest summaries; a text with no near one has an empty summary."""
         model = near.Near.load(self.run.step_folder(str(task.step.model)))
-        match = model.match(self.prepared.texts, task.report)
-        chosen = near.choose(match, self.recipe.near.min_score, self.recipe.near.max_uses)
+        settings, match = self.recipe.near, model.match(self.prepared.texts, task.report)
+        if settings.max_lead < 1:
+            match = near.without_leads(match, self.prepared.texts, self.prepared.summaries, settings)
+        chosen = near.choose(match, settings.min_score, settings.max_uses)
         found.save_pairs(match, chosen, self.prepared.summaries, task.folder)
         count = int((chosen != near.NONE).sum())
         if count < FEW_FOUND:

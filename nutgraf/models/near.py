@@ -37,6 +37,7 @@ from nutgraf.learning.batches import gather_batch
 from nutgraf.progress import Progress, Report, ignore
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import SPECIALS, UNK, Ids
+from nutgraf.text.subsequence import common_subsequence
 
 WORDS, FIGURES = "near.safetensors", "near.json"
 NONE = -1  # the place of no summary
@@ -196,6 +197,22 @@ class Near:
 def _is_first(sentences: Tensor) -> Tensor:
     """Return where a word shared for the first time in its sentence (sentences, words); a second one adds nothing."""
     return ~(sentences[:, :, None] == sentences[:, None]).tril(-1).any(2)
+
+
+def without_leads(match: Match, texts: Corpus, summaries: Corpus, settings: recipe.Near) -> Match:
+    """Leave out candidates that are little more than the beginning of their text: they teach to cut, not to summarize.
+
+    Of such a summary, the share `max_lead` of the words or more are, in this order, among the text's first ones, of
+    which as many count as the summary has, and one more. Candidates that are too weak to be chosen are not looked at.
+    """
+    scores = match.scores.copy()
+    least = max(min(settings.min_score, settings.again_min_score), 1e-6)
+    for text, rank in np.argwhere(scores >= least).tolist():
+        summary = summaries[int(match.places[text, rank])].tolist()
+        lead = texts[text][: len(summary) + 1].tolist()
+        if common_subsequence(summary, lead) >= settings.max_lead * len(summary):
+            scores[text, rank] = 0
+    return Match.ranked(match.places, scores)
 
 
 def choose(match: Match, min_score: float, max_uses: int) -> Places:

@@ -92,7 +92,9 @@ def _of_initializer(step: Step, recipe: Recipe) -> Values:
 
 def _of_pairs(step: Step, recipe: Recipe) -> Values:
     if step.model == FOUND:
-        return _values(recipe, "near", "min_score", "max_uses")
+        # Where any pair may be found, the step makes what it always made.
+        names = ["max_lead", "again_min_score"] if recipe.near.max_lead < 1 else []
+        return _values(recipe, "near", "min_score", "max_uses", *names)
     if step.model and step.model.finds:
         names = ["max_uses", "again_min_score", "again_pairs", "summarizer_weight", "expander_weight"]
         return _values(recipe, "near", *names) | _values(recipe, "training", "shortlist")

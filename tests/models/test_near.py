@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from nutgraf import recipe
 from nutgraf.errors import MissingExtraError
 from nutgraf.models.initializers import load_initializer
-from nutgraf.models.near import NONE, Match, Near, Words, choose
+from nutgraf.models.near import NONE, Match, Near, Words, choose, without_leads
 from nutgraf.text.corpus import Corpus
 
 SIZE = 12  # words of the lexicon, of which 0, 1, 2 are special
@@ -106,3 +107,15 @@ def test_without_its_libraries_an_error_names_the_extra(tmp_path: Path, monkeypa
     monkeypatch.setattr("nutgraf.extras.find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match="near-0 needs the training extra"):
         load_initializer("near", tmp_path)
+
+
+def test_candidates_that_are_the_beginning_of_their_text_are_left_out() -> None:
+    texts = Corpus.of([[10, 11, 12, 13, 14, 15, 16]])
+    summaries = Corpus.of([[10, 11, 13], [10, 14, 16], [99, 10, 11, 12], [11, 10]])
+    # Of the first words, as many as the summary's and one more, these have 3 of 3, 1 of 3, 3 of 4 and 1 of 2.
+    match = Match(np.array([[0, 1, 2, 3]]), np.array([[0.9, 0.8, 0.7, 0.1]], dtype=np.float32))
+    settings = recipe.Near(max_lead=0.75, min_score=0.3, again_min_score=0.2)
+    found = without_leads(match, texts, summaries, settings)
+    assert found.places.tolist() == [[1, 3, NONE, NONE]]
+    assert found.scores[0].tolist() == pytest.approx([0.8, 0.1, 0, 0])
+    assert without_leads(match, texts, summaries, replace(settings, max_lead=1.0)).places.tolist() == [[1, 2, 3, NONE]]

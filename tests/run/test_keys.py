@@ -74,6 +74,7 @@ def test_a_setting_changes_the_steps_that_use_it(setting: str, steps: set[str]) 
         ("near.early=9", {"near-0"}),
         ("near.min_score=0.5", {"near-0.pairs"}),
         ("near.max_uses=9", {"near-0.pairs"}),
+        ("near.max_lead=0.5", {"near-0.pairs"}),
         ("near.again_min_score=0.5", {"near-2.pairs"}),
         ("near.again_pairs=9", {"near-2.pairs"}),
         ("near.summarizer_weight=9", {"near-2.pairs"}),
@@ -158,7 +159,7 @@ def _other(value: object, name: str) -> object:
     if name.endswith(("output_words", "repeat_top_words")):
         return 20  # below ten would be too few
     small = {"dbae.noise": 0.4, "seq2seq.dropout": 0.2, "training.min_coverage": 0.5, "seq2seq.kernel": 5}
-    small |= {"pr_thr.eta": 0.5, "embeddings.sample": 0.5, "text.judge_share": 0.5}
+    small |= {"pr_thr.eta": 0.5, "embeddings.sample": 0.5, "text.judge_share": 0.5, "near.max_lead": 0.5}
     small |= {"near.common": 0.5, "near.name_penalty": 0.5, "near.min_score": 0.5, "near.again_min_score": 0.5}
     assert isinstance(value, int | float)
     return small.get(name, value + 1 if value < 20 or name.endswith(("batch", "chunk")) else value + 10)
