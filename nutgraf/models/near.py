@@ -177,7 +177,9 @@ class Near:
         """Write the summaries and what is known of their words."""
         self.summaries.save(folder, "summaries")
         save_file(asdict(self.words), folder / WORDS)
-        (folder / FIGURES).write_text(json.dumps(asdict(self.settings), indent=1) + "\n", encoding="utf-8")
+        figures = asdict(self.settings)
+        del figures["max_lead"]  # of the choice of pairs, which is another step's; so the file stays what it was
+        (folder / FIGURES).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, folder: Path) -> Near:
