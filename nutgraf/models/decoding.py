@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -45,30 +46,34 @@ class ConvDecoder:
         bias = model.bias.detach()
         self.bias = bias if only_copied is None else bias.masked_fill(only_copied.to(bias.device), NEVER)
         self.forbid, self.related_words = forbid, related_words if model.settings.copy else 0
-        self.directions = F.normalize(model.target_table.detach(), dim=1)  # (V, E)
+
+    @cached_property
+    def directions(self) -> Tensor:
+        """The (V, E) embeddings with a length of 1; only `related_words` needs them."""
+        return F.normalize(self.model.target_table.detach(), dim=1)
 
     @torch.no_grad()
     def start(self, sources: Sequence[Ids], replace_unk: bool, top_words: int) -> ConvState:
         """Read the sources, one row each."""
         device = self.model.bias.device
         source = self.model.encode(pad_batch(sources).to(device))
-        barred = self._forbidden(sources).to(device) if self.forbid else None
-        output = (
-            self._related(source.words)
-            if self.related_words
-            else Output.shared(self.model, self.bias, self.output_words)
-        )
-        output = output if barred is None else output.without(barred)
+        output = self._related(source.words) if self.related_words else self._all()
+        if self.forbid:
+            output = output.without(self._forbidden(sources, self.forbid).to(device))
         return ConvState(self.model, source, replace_unk, output, top_words)
 
-    def _forbidden(self, sources: Sequence[Ids]) -> Tensor:
+    def _forbidden(self, sources: Sequence[Ids], forbid: Forbid) -> Tensor:
         """Return (sentences, output words): True for words that would contradict the sentence."""
-        assert self.forbid is not None
         barred = torch.zeros(len(sources), self.output_words, dtype=torch.bool)
         for row, source in enumerate(sources):
-            found = self.model.target.local(self.forbid(source))
+            found = self.model.target.local(forbid(source))
             barred[row, torch.from_numpy(found[(found >= SPECIAL) & (found < self.output_words)]).long()] = True
         return barred
+
+    def _all(self) -> Output:
+        """Return the first words of the vocabulary, for every sentence."""
+        words = torch.arange(self.output_words, device=self.bias.device)
+        return Output(words, self.model.target_table[: self.output_words].t(), self.bias[: self.output_words])
 
     def _related(self, words: Tensor) -> Output:
         """Return the special words, the most frequent ones, and those nearest to a word of each sentence."""
@@ -97,11 +102,6 @@ class Output:
     words: Tensor  # (words,) or (sentences, words) the vocabulary's ids
     table: Tensor  # (E, words) or (sentences, E, words)
     bias: Tensor  # (words,) or (sentences, words)
-
-    @classmethod
-    def shared(cls, model: Seq2seq, bias: Tensor, words: int) -> Output:
-        """Return the first words of the vocabulary."""
-        return cls(torch.arange(words, device=bias.device), model.target_table[:words].t(), bias[:words])
 
     def without(self, barred: Tensor) -> Output:
         """Return the same, with words (sentences, first words of the vocabulary) made impossible."""
