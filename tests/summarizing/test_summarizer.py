@@ -497,3 +497,10 @@ def test_of_the_beam_a_summary_that_makes_nothing_up_is_preferred() -> None:
     assert truest(text) == ["Profit misses"]
     assert truest.words(text, SummaryOptions(max_words=4)) == [["profit", "misses"]]
     assert truest.words(["The U.S. profit"]) == [["profit", "u.s."]]
+
+
+def test_a_summary_that_loses_a_negation_goes_last() -> None:
+    model = Several([3, 5], [3, 8])  # ford profit, ford in
+    summarizer = Summarizer("several", model, LEXICON, recipes.Text(), Decoding(beam=2, prefer_true=True))
+    assert summarizer.words(["Ford will not profit in the end"]) == [["ford", "in"]]
+    assert summarizer.words(["Ford will profit in the end"]) == [["ford", "profit"]]
