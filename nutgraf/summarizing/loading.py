@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutgraf.errors import RunError
-from nutgraf.extras import has_torch, need_torch
+from nutgraf.extras import has_torch
+from nutgraf.models.agreement import Agreement
 from nutgraf.models.light import LightModel
 from nutgraf.models.members import Members
 from nutgraf.run.folder import STEPS, Choice, Run
@@ -72,12 +73,8 @@ def _load_searched(folder: Path, language: Language, device: str | torch.device)
 
 
 def _load_agreed(run: Run | Export, members: Members, language: Language, device: str | torch.device) -> Agreed:
-    need_torch("agreed-N, a model made of three,")
-    from nutgraf.models.agreement import Agreement
-    from nutgraf.models.storage import load
-
     summarizers = [_load_searched(run.intact(name), language, device) for name in members.summarizers]
-    expander = load(run.intact(members.expander), device, len(language.lexicon))
+    expander = _load_seq2seq(run.intact(members.expander), device, len(language.lexicon))
     return Agreed(summarizers, Agreement(expander, members.fluency, members.teaching))
 
 
