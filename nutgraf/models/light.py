@@ -156,7 +156,9 @@ class LightModel:
     def _generate(self, hidden: Floats, words: Ids, most: int) -> Floats:
         """Return the log-probabilities of generating words: (n, E), (n,) local ids -> (n,)."""
         own = (hidden * self.table[words]).sum(1) + self.bias[words]
-        normaliser = log_sum_exp(hidden @ self.table[:most].T + self.bias[:most])[:, 0]
+        logits = hidden @ self.table[:most].T
+        logits += self.bias[:most]
+        normaliser = log_sum_exp(logits)[:, 0]
         return np.asarray(own - np.where(words < most, normaliser, np.logaddexp(normaliser, own)))
 
     def scoring(self, estimate: Estimate) -> AbstractContextManager[Score]:
@@ -180,9 +182,10 @@ def glu(x: Floats) -> Floats:
 
 
 def log_sum_exp(logits: Floats) -> Floats:
-    """Return log sum exp of each row: (rows, n) -> (rows, 1)."""
+    """Return log sum exp of each row, overwriting the logits: (rows, n) -> (rows, 1)."""
     largest = logits.max(1, keepdims=True)
-    return np.asarray(np.log(np.exp(logits - largest).sum(1, keepdims=True)) + largest)
+    logits -= largest
+    return np.asarray(np.log(np.exp(logits, out=logits).sum(1, keepdims=True)) + largest)
 
 
 def log(probability: Floats) -> Floats:
