@@ -17,9 +17,7 @@ BATCH = 128  # pairs scored at once
 
 Places = NDArray[np.int64]
 Table = NDArray[np.int64]  # (sentences, words) lexicon ids, each row a sentence, EOS, then PAD
-Score = Callable[
-    [Table, Table], NDArray[Any]
-]  # of what is given and of targets; returns (sentences,) log-probabilities
+Score = Callable[[Table, Table], NDArray[Any]]  # what is given, what is wanted -> (sentences,) log-probabilities
 
 
 @dataclass(frozen=True)
