@@ -154,6 +154,12 @@ def add_near(corpus: Corpus, finished: Run, out: Path) -> Run:
     return train_tiny(corpus, out, WITH_NEAR)
 
 
+def add_agreed(corpus: Corpus, with_near: Run, out: Path) -> Run:
+    """Copy a run with near and add agreed-2: nothing is trained for it."""
+    shutil.copytree(with_near.folder, out)
+    return train_tiny(corpus, out, WITH_NEAR, "plan.agreed=true")
+
+
 def ended(events: list[Event]) -> dict[str, str]:
     """What became of each step in the end."""
     return {event.step.name: str(event.state) for event in events if event.state in ("kept", "done")}

@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nutgraf import recipe
-from nutgraf.models.scoring import Estimate, Side, mean_log_probs
-from nutgraf.models.seq2seq import Seq2seq
+from nutgraf.models.scoring import Estimate, PairScorer, Side, mean_log_probs
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import Ids
 from nutgraf.text.trigrams import Trigrams
@@ -41,7 +40,7 @@ Proposals = Sequence[Sequence[Ids]]  # of each text
 class Agreement:
     """What orders the proposals of several summarizers."""
 
-    expander: Seq2seq
+    expander: PairScorer
     fluency: Trigrams
     teaching: recipe.Teaching
 

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 from nutgraf import recipe as recipes
 from nutgraf.learning.beam import LEAST_BATCH, NEVER, Beam, Decoder, DecodingState, beam
-from nutgraf.models.light import Forbid, LightDecoder, LightModel
+from nutgraf.models.agreement import Agreement
+from nutgraf.models.light import LightModel
+from nutgraf.models.light_decoding import Forbid, LightDecoder
 from nutgraf.progress import Progress, Report, ShouldStop, check_stop, ignore, never
 from nutgraf.text.lexicon import EOS, UNK, Ids
 
 if TYPE_CHECKING:
-    from nutgraf.models.agreement import Agreement
     from nutgraf.models.seq2seq import Seq2seq
 
 

@@ -3,7 +3,7 @@
     export.json                the format, the summarizers, how their weights are packed
     lexicon.txt                the words that the models know; others get numbers as they come, and can be copied, too
     casing.tsv, settings.json  how words are written, texts read and summaries sought (see language)
-    <name>/                    the weights, in half precision or int8; in memory they are float32 again
+    <name>/                    the weights, in half precision, or int8 and less; in memory they are float32 again
     agreed-N/                  whose proposals it chooses from; these models are there, too, if only for it
     manifest.json              checksums, versions, and the digests of the steps that it was made from
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutgraf.errors import RunError
-from nutgraf.extras import has_torch, need_torch
+from nutgraf.extras import has_torch
+from nutgraf.models.agreement import Agreement
 from nutgraf.models.light import LightModel
 from nutgraf.models.members import Members
 from nutgraf.run.folder import STEPS, Choice, Run
@@ -61,24 +62,20 @@ def load_backend(run: Run | Export, name: str, language: Language, device: str |
         return Initial(load_initializer(parsed.chain, folder, len(language.lexicon)))
     if parsed.chain == AGREED:
         return _load_agreed(run, Members.load(folder, len(language.lexicon)), language, device)
-    return _load_searched(folder, language, device)
+    return make_searched(_load_seq2seq(folder, device, len(language.lexicon)), language)
 
 
-def _load_searched(folder: Path, language: Language, device: str | torch.device) -> Searched:
-    seq2seq = _load_seq2seq(folder, device, len(language.lexicon))
-    words = language.lexicon.decode(seq2seq.target.ids.tolist())
+def make_searched(model: LightModel | Seq2seq, language: Language) -> Searched:
+    """Return a seq2seq model, ready to summarize with the words and settings of its run."""
+    words = language.lexicon.decode(model.target.ids.tolist())
     facts = np.array([is_fact(word, language.casing) for word in words])
-    return Searched(seq2seq, language.decoding.output_words, facts)
+    return Searched(model, language.decoding.output_words, facts)
 
 
 def _load_agreed(run: Run | Export, members: Members, language: Language, device: str | torch.device) -> Agreed:
-    need_torch("agreed-N, a model made of three,")
-    from nutgraf.models.agreement import Agreement
-    from nutgraf.models.storage import load
-
-    summarizers = [_load_searched(run.intact(name), language, device) for name in members.summarizers]
-    expander = load(run.intact(members.expander), device, len(language.lexicon))
-    return Agreed(summarizers, Agreement(expander, members.fluency, members.teaching))
+    *summarizers, expander = [_load_seq2seq(run.intact(name), device, len(language.lexicon)) for name in members.names]
+    searched = [make_searched(model, language) for model in summarizers]
+    return Agreed(searched, Agreement(expander, members.fluency, members.teaching))
 
 
 def _load_seq2seq(folder: Path, device: str | torch.device, lexicon: int) -> LightModel | Seq2seq:

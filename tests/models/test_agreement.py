@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,8 +14,10 @@ import torch
 from nutgraf import recipe
 from nutgraf.learning.batches import pad_batch
 from nutgraf.models.agreement import Agreement, mean_likeness, most_alike
+from nutgraf.models.light import LightModel
 from nutgraf.models.scoring import Estimate
 from nutgraf.models.seq2seq import Seq2seq
+from nutgraf.models.storage import weights_of
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import SPECIALS, Lexicon, Vocab
 from nutgraf.text.subsequence import common_subsequence
@@ -89,7 +92,7 @@ def slow_score(of: Agreement, text: np.ndarray, proposed: list[list[int]], place
     words = proposed[place]
     others = [likeness(words, other) for i, other in enumerate(proposed) if i != place]
     with torch.no_grad():
-        channel = of.expander.log_probs(pad_batch(ids([words])), pad_batch([text]))
+        channel = model(9).log_probs(pad_batch(ids([words])), pad_batch([text]))
     log_prob = -math.log(2) * float(of.fluency.bits(ids([words]))[0])
     return (
         sum(others) / len(others)
@@ -129,6 +132,20 @@ def test_the_order_of_a_text_does_not_depend_on_the_others() -> None:
     for text, group, found in zip(TEXTS, PROPOSED, together, strict=True):
         (alone,) = agreement().rank([text], [group], Estimate(5))
         assert [words.tolist() for words in alone] == [words.tolist() for words in found]
+
+
+def test_the_order_is_the_same_in_numpy() -> None:
+    of = agreement()
+    light = replace(of, expander=LightModel(weights_of(model(9))))
+    rng = np.random.default_rng(3)
+    texts = ids([rng.integers(3, 12, size=rng.integers(1, 9)).tolist() for _ in range(50)])
+    proposed = [ids([rng.integers(3, 12, size=rng.integers(1, 5)).tolist() for _ in range(6)]) for _ in texts]
+    for estimate in (Estimate(), Estimate(5)):
+        found, expected = (
+            [[words.tolist() for words in group] for group in each.rank(texts, proposed, estimate)]
+            for each in (light, of)
+        )
+        assert found == expected
 
 
 def test_no_texts_and_no_proposals() -> None:
