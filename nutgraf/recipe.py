@@ -306,7 +306,7 @@ class Teaching(Section):
     """How all-N's teachers, with `plan.teachers`, and agreed-N choose a summary for a text (not in the paper)."""
 
     beam: Hypotheses = default(5, "summaries that a teacher, and near-N, propose")
-    kept: Hypotheses = default(6, "of those, the most alike, which are weighed")
+    kept: Hypotheses = default(6, "of those of all teachers, the most alike, which are weighed")
     expander_weight: NotNegative = default(0.8, "weight of the expander's mean log-probability of the text's words")
     fluency_weight: NotNegative = default(0.2, "weight of the trigrams' mean log-probability of the summary's words")
 
@@ -318,6 +318,8 @@ class Decoding(Section):
     beam: Hypotheses = default(5, "hypotheses kept")
     min_words: ZeroOrMore = default(1, "shortest summary, unless the text is that short; 0: the summaries' mean length")
     max_words: Words = default(20, "longest summary")
+    proposals: ZeroOrMore = default(0, "hypotheses that each model of agreed-N keeps, if more than `beam`")
+    shorter: Share = default(0.0, "those of agreed-N may have as few words as this share of `min_words`; 0: no fewer")
     no_repeat_ngram: ZeroOrMore = default(3, "no n-gram of this length occurs twice; 0: no such rule")
     repeat_top_words: TopWords = default(0, "most frequent words that may occur twice in a summary; 0: all")
     length_penalty: float = default(1.0, "scores are divided by length to the power of this")

@@ -37,7 +37,7 @@ class Committee:
         found = [self._search(teacher, sentences) for teacher in self.teachers]
         proposed = [[*itertools.chain(*of_one)] for of_one in zip(*found, strict=True)]
         estimate = Estimate(self.shortlist, seed_of(self.key, start))
-        ranked = self.agreement.rank(sentences, proposed, estimate)
+        ranked = self.agreement.rank(sentences, proposed, estimate, self.agreement.teaching.kept)
         return [summaries[0] if summaries else np.zeros(0, dtype=np.int32) for summaries in ranked]
 
     def _search(self, teacher: Seq2seq, sentences: Sequence[Ids]) -> list[list[Ids]]:

@@ -44,20 +44,23 @@ class Agreement:
     fluency: Trigrams
     teaching: recipe.Teaching
 
-    def rank(self, texts: Sequence[Ids], proposed: Proposals, estimate: Estimate = FREQUENT) -> list[list[Ids]]:
+    def rank(
+        self, texts: Sequence[Ids], proposed: Proposals, estimate: Estimate = FREQUENT, kept: int | None = None
+    ) -> list[list[Ids]]:
         """Return the distinct proposals for each text, best first.
 
-        Only those that are most alike are weighed by expander and trigrams. The others follow, the most alike first.
+        Only the `kept` that are most alike are weighed by expander and trigrams (None: all). The others follow, the
+        most alike first.
         """
-        alike, kept = most_alike(proposed), self.teaching.kept
-        rows = np.repeat(np.arange(len(alike)), [min(kept, len(group)) for group, _ in alike])
+        alike = most_alike(proposed)
         weighed = Corpus.of(words for group, _ in alike for words in group[:kept])
+        rows = np.repeat(np.arange(len(alike)), [len(group[:kept]) for group, _ in alike])
         likeness = np.concatenate([*(values[:kept] for _, values in alike), np.zeros(0)])
         scores = likeness + self._weigh(Corpus.of(texts), rows, weighed, estimate)
         best: list[list[Ids]] = [[] for _ in texts]
         for place in np.argsort(-scores, kind="stable").tolist():
             best[rows[place]].append(np.array(weighed[place]))
-        return [[*first, *group[kept:]] for first, (group, _) in zip(best, alike, strict=True)]
+        return [[*first, *group[len(first) :]] for first, (group, _) in zip(best, alike, strict=True)]
 
     def _weigh(self, texts: Corpus, rows: Table, proposals: Corpus, estimate: Estimate) -> Floats:
         """Return a log p(x | s) / |x| + b log p(s) / |s| of each proposal, for the text of its row."""

@@ -78,13 +78,15 @@ PROPOSED = [
 ]
 
 
-def agreement(kept: int = 9, a: float = 0.8, b: float = 0.2) -> Agreement:
-    teaching = recipe.Teaching(kept=kept, expander_weight=a, fluency_weight=b)
+def agreement(a: float = 0.8, b: float = 0.2) -> Agreement:
+    teaching = recipe.Teaching(expander_weight=a, fluency_weight=b)
     return Agreement(model(9), Trigrams.train(SUMMARIES, LEXICON), teaching)
 
 
-def rank(of: Agreement, texts: list[np.ndarray], proposed: list[list[np.ndarray]]) -> list[list[list[int]]]:
-    return [[words.tolist() for words in found] for found in of.rank(texts, proposed, Estimate())]
+def rank(
+    of: Agreement, texts: list[np.ndarray], proposed: list[list[np.ndarray]], kept: int | None = None
+) -> list[list[list[int]]]:
+    return [[words.tolist() for words in found] for found in of.rank(texts, proposed, Estimate(), kept)]
 
 
 def slow_score(of: Agreement, text: np.ndarray, proposed: list[list[int]], place: int) -> float:
@@ -103,7 +105,7 @@ def slow_score(of: Agreement, text: np.ndarray, proposed: list[list[int]], place
 
 @pytest.mark.parametrize("weights", [(0.0, 0.0), (0.8, 0.2), (5.0, 0.0), (0.0, 5.0)])
 def test_the_order_is_by_the_formula(weights: tuple[float, float]) -> None:
-    of = agreement(9, *weights)
+    of = agreement(*weights)
     for text, group, found in zip(TEXTS, PROPOSED, rank(of, TEXTS, PROPOSED), strict=True):
         proposed = [words.tolist() for words in group]
         scores = {tuple(words): slow_score(of, text, proposed, place) for place, words in enumerate(proposed)}
@@ -113,14 +115,14 @@ def test_the_order_is_by_the_formula(weights: tuple[float, float]) -> None:
 
 def test_the_choice_by_hand() -> None:
     # 4 5 is proposed twice, and half of 4 5 6 is in it; nobody else says 7 8.
-    (found,) = rank(agreement(9, 0, 0), TEXTS[:1], [ids([[7, 8], [4, 5, 6], [4, 5], [4, 5]])])
+    (found,) = rank(agreement(0, 0), TEXTS[:1], [ids([[7, 8], [4, 5, 6], [4, 5], [4, 5]])])
     assert found == [[4, 5], [4, 5, 6], [7, 8]]
 
 
 def test_only_the_most_alike_are_weighed_and_the_others_follow() -> None:
-    alike = rank(agreement(9, 0, 0), TEXTS, PROPOSED)
-    assert rank(agreement(1, 100.0, 100.0), TEXTS, PROPOSED) == alike
-    weighed = rank(agreement(2, 0.0, 100.0), TEXTS, PROPOSED)
+    alike = rank(agreement(0, 0), TEXTS, PROPOSED)
+    assert rank(agreement(100.0, 100.0), TEXTS, PROPOSED, 1) == alike
+    weighed = rank(agreement(0.0, 100.0), TEXTS, PROPOSED, 2)
     assert weighed != alike
     for found, expected in zip(weighed, alike, strict=True):
         assert sorted(found[:2]) == sorted(expected[:2])
