@@ -180,8 +180,9 @@ class Agreed:
 
     def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Ids]]:
         """Search with all members, and rank what they found; as there, the best of the first search stays the best."""
-        wide = replace(request, decoding=_widen(request.decoding, request.any_length))
-        found = [member.search(sentences, self._part(wide, number)) for number, member in enumerate(self.members)]
+        if request.any_length:
+            request = replace(request, decoding=_allow_shorter(request.decoding))
+        found = [member.search(sentences, self._part(request, number)) for number, member in enumerate(self.members)]
         check_stop(request.should_stop)
         first, *wider = [self._rank(sentences, of_members) for of_members in zip(*found, strict=True)]
         return [summaries[: request.n_best] for summaries in (_keep_best(first, *wider) if wider else first)]
@@ -202,22 +203,20 @@ class Agreed:
 
     def count_work(self, sentences: int, decoding: recipes.Decoding, n_best: int) -> int:
         """All members search, and weighing takes about as long as one of them."""
-        wide = _widen(decoding, any_length=False)
-        return sum(member.count_work(sentences, wide, n_best) for member in [*self.members, self.members[0]])
+        return sum(member.count_work(sentences, decoding, n_best) for member in [*self.members, self.members[0]])
 
     def explain(self, sentence: Ids, summary: Ids) -> Attribution:
         """Say what the first member attends to."""
         return self.members[0].explain(sentence, summary)
 
 
-def _widen(decoding: recipes.Decoding, any_length: bool) -> recipes.Decoding:
-    """Return how the members of agreed-N search: they propose more and, where any length will do, shorter ones, too.
+def _allow_shorter(decoding: recipes.Decoding) -> recipes.Decoding:
+    """Return how the members of agreed-N search where any length will do.
 
-    One model alone would pad a line that has said all, or stop too soon; several choose better than each of them.
+    One model alone would stop too soon, so it pads a line that has said all. Several choose a length that is right.
     """
-    least = round(decoding.shorter * decoding.min_words) if any_length else 0
-    beam = max(decoding.beam, decoding.proposals)
-    return replace(decoding, beam=beam, min_words=least or decoding.min_words)
+    least = round(decoding.shorter * decoding.min_words)
+    return replace(decoding, min_words=least or decoding.min_words)
 
 
 def _keep_best(found: Sequence[list[Ids]], wider: Sequence[list[Ids]]) -> list[list[Ids]]:
