@@ -100,7 +100,7 @@ def _of_pairs(step: Step, recipe: Recipe) -> Values:
         return _values(recipe, "near", *names) | _values(recipe, "training", "shortlist")
     names = ["sentences_per_chain", "chunk"]
     if step.model and step.model.teacher:
-        searched = _values(recipe, "decoding", without=("beam", "trim", "prefer_true", "faithful"))
+        searched = _values(recipe, "decoding", without=("beam", "shorter", "trim", "prefer_true", "faithful"))
         shortlist = _values(recipe, "training", "shortlist")
         return _values(recipe, "generation", *names) | _values(recipe, "teaching") | searched | shortlist
     if step.iteration:
