@@ -54,7 +54,7 @@ def make(out: Path, width: int = 128, summaries: int = 20_000) -> None:
     models = {name: _untrained(len(language.lexicon), replace(settings, width=width), name) for name in MEMBERS}
     tokenizer = Tokenizer()
     corpus = Corpus.of(language.lexicon.encode(tokenizer.words(line)) for _, line in newswire(summaries, 1))
-    members = Members(MEMBERS[:2], MEMBERS[2], recipes.Teaching(), Trigrams.train(corpus, language.lexicon), {})
+    members = Members(MEMBERS[:2], MEMBERS[2], recipes.Agreement(), Trigrams.train(corpus, language.lexicon), {})
     out.mkdir(parents=True)
     default = Choice("agreed-2", "it is the only one")
     save_models(out, models, language, default, "int8", {}, {"agreed-2": members}, ["agreed-2"])

@@ -302,13 +302,27 @@ class Generation(Section):
 
 
 @dataclass(frozen=True, config=CONFIG)
+class Agreement(Section):
+    """How agreed-N chooses among the proposals of its models (not in the paper)."""
+
+    expander_weight: NotNegative = default(0.8, "weight of the expander's mean log-probability of the text's words")
+    fluency_weight: NotNegative = default(0.2, "weight of the trigrams' mean log-probability of the summary's words")
+    text_pairs: Probability = default(0.0, "least probability of a word that follows the word before it in the text, too")
+
+
+@dataclass(frozen=True, config=CONFIG)
 class Teaching(Section):
-    """How all-N's teachers, with `plan.teachers`, and agreed-N choose a summary for a text (not in the paper)."""
+    """How all-N's teachers, with `plan.teachers`, choose a summary for a text (not in the paper)."""
 
     beam: Hypotheses = default(5, "summaries that a teacher, and near-N, propose")
     kept: Hypotheses = default(6, "of those of all teachers, the most alike, which are weighed")
     expander_weight: NotNegative = default(0.8, "weight of the expander's mean log-probability of the text's words")
     fluency_weight: NotNegative = default(0.2, "weight of the trigrams' mean log-probability of the summary's words")
+
+    @property
+    def weights(self) -> Agreement:
+        """How proposals are weighed."""
+        return Agreement(self.expander_weight, self.fluency_weight)
 
 
 @dataclass(frozen=True, config=CONFIG)
@@ -356,7 +370,7 @@ class Plan(Section):
     teachers: Annotated[int, Field(ge=0, le=9)] = default(
         0, "all-N learns from this many summarizers, one taught by the other (see [teaching]); 0: from the pairs"
     )
-    agreed: bool = default(False, "with near: also agreed-N, what all-N and near-N agree on (see [teaching])")
+    agreed: bool = default(False, "with near: also agreed-N, what all-N and near-N agree on (see [agreement])")
     warm_start: bool = default(False, "the chains share their first expander, and later models start from earlier ones")
 
 
@@ -375,6 +389,7 @@ class Recipe(Section):
     training: Training = Training()
     generation: Generation = Generation()
     teaching: Teaching = Teaching()
+    agreement: Agreement = Agreement()
     decoding: Decoding = Decoding()
     plan: Plan = Plan()
 

@@ -286,9 +286,11 @@ class Steps:
         names = [name for name in map(ModelName.find, task.step.needs) if name]
         models = {name: storage.load(self.run.step_folder(str(name)), self.hardware.device) for name in names}
         expander = next(model for name, model in models.items() if name.expands)
+        teaching = self.recipe.teaching
         return Committee(
             [model for name, model in models.items() if not name.expands],
-            Agreement(expander, Trigrams.train(self._fluent(), self.prepared.lexicon), self.recipe.teaching),
+            Agreement(expander, Trigrams.train(self._fluent(), self.prepared.lexicon), teaching.weights),
+            teaching,
             usual_length(self.recipe.decoding, self.prepared.summaries),
             self.recipe.training.shortlist,
             task.seed,
@@ -308,7 +310,7 @@ class Steps:
         Members(
             tuple(str(name) for name in names if not name.expands),
             next(str(name) for name in names if name.expands),
-            self.recipe.teaching,
+            self.recipe.agreement,
             fluency,
             made_from,
         ).save(task.folder)

@@ -26,7 +26,7 @@ VERSIONS = {
     Kind.PAIRS: 1,
     Kind.EXPANDER: 2,
     Kind.SUMMARIZER: 2,
-    Kind.AGREED: 1,
+    Kind.AGREED: 2,
 }
 
 Values = dict[str, object]
@@ -67,7 +67,7 @@ def values_used(step: Step, recipe: Recipe) -> Values:
             return _of_seq2seq(step, recipe)
         case Kind.AGREED:
             words = "joint" if recipe.seq2seq.copy else "summaries"
-            return _values(recipe, "teaching") | _vocabularies(recipe, words)
+            return _values(recipe, "agreement") | _vocabularies(recipe, words)
 
 
 def _of_embeddings(step: Step, recipe: Recipe) -> Values:

@@ -75,7 +75,7 @@ def make_searched(model: LightModel | Seq2seq, language: Language) -> Searched:
 def _load_agreed(run: Run | Export, members: Members, language: Language, device: str | torch.device) -> Agreed:
     *summarizers, expander = [_load_seq2seq(run.intact(name), device, len(language.lexicon)) for name in members.names]
     searched = [make_searched(model, language) for model in summarizers]
-    return Agreed(searched, Agreement(expander, members.fluency, members.teaching))
+    return Agreed(searched, Agreement(expander, members.fluency, members.weights))
 
 
 def _load_seq2seq(folder: Path, device: str | torch.device, lexicon: int) -> LightModel | Seq2seq:

@@ -21,7 +21,7 @@ from nutgraf.models.storage import weights_of
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import SPECIALS, Lexicon, Vocab
 from nutgraf.text.subsequence import common_subsequence
-from nutgraf.text.trigrams import Trigrams
+from nutgraf.text.trigrams import END, Trigrams
 
 LEXICON = Lexicon([*SPECIALS, *(f"w{i}" for i in range(9))])
 SUMMARIES = Corpus.of(np.array(words, dtype=np.int32) for words in ([3, 4, 5], [4, 5, 6], [3, 4, 6, 7], [5, 6]))
@@ -78,9 +78,8 @@ PROPOSED = [
 ]
 
 
-def agreement(a: float = 0.8, b: float = 0.2) -> Agreement:
-    teaching = recipe.Teaching(expander_weight=a, fluency_weight=b)
-    return Agreement(model(9), Trigrams.train(SUMMARIES, LEXICON), teaching)
+def agreement(a: float = 0.8, b: float = 0.2, t: float = 0.0) -> Agreement:
+    return Agreement(model(9), Trigrams.train(SUMMARIES, LEXICON), recipe.Agreement(a, b, t))
 
 
 def rank(
@@ -95,16 +94,20 @@ def slow_score(of: Agreement, text: np.ndarray, proposed: list[list[int]], place
     others = [likeness(words, other) for i, other in enumerate(proposed) if i != place]
     with torch.no_grad():
         channel = model(9).log_probs(pad_batch(ids([words])), pad_batch([text]))
-    log_prob = -math.log(2) * float(of.fluency.bits(ids([words]))[0])
+    log_prob, known = 0.0, list(pairwise(text.tolist()))
+    for place, word in enumerate(words):
+        p = float(of.fluency.next_words(np.array(words[:place], np.int32))[of.fluency.classes[word]])
+        log_prob += math.log(max(p, of.weights.text_pairs * ((words[place - 1], word) in known and place > 0)))
+    log_prob += math.log(of.fluency.next_words(np.array(words, np.int32))[END])
     return (
         sum(others) / len(others)
-        + of.teaching.expander_weight * float(channel.sum()) / (len(text) + 1)
-        + of.teaching.fluency_weight * log_prob / (len(words) + 1)
+        + of.weights.expander_weight * float(channel.sum()) / (len(text) + 1)
+        + of.weights.fluency_weight * log_prob / (len(words) + 1)
     )
 
 
-@pytest.mark.parametrize("weights", [(0.0, 0.0), (0.8, 0.2), (5.0, 0.0), (0.0, 5.0)])
-def test_the_order_is_by_the_formula(weights: tuple[float, float]) -> None:
+@pytest.mark.parametrize("weights", [(0.0, 0.0), (0.8, 0.2), (5.0, 0.0), (0.0, 5.0), (0.0, 5.0, 0.9), (0.8, 0.8, 0.5)])
+def test_the_order_is_by_the_formula(weights: tuple[float, ...]) -> None:
     of = agreement(*weights)
     for text, group, found in zip(TEXTS, PROPOSED, rank(of, TEXTS, PROPOSED), strict=True):
         proposed = [words.tolist() for words in group]

@@ -40,7 +40,7 @@ def toy_agreed(copy: bool = True) -> Agreed:
         for model in (toy_model(copy, seed=seed) for seed in (0, 1))
     ]
     fluency = Trigrams.train(Sentences.of([np.array([3, 4, 5], np.int32), np.array([4, 5], np.int32)]), words)
-    return Agreed(members, Agreement(toy_model(copy=True, seed=9), fluency, recipes.Teaching()))
+    return Agreed(members, Agreement(toy_model(copy=True, seed=9), fluency, recipes.Agreement()))
 
 
 def search(model: Agreed | Searched, sentences: list[Ids], n_best: int, decoding: recipes.Decoding = DECODING) -> Found:
