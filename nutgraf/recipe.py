@@ -307,7 +307,9 @@ class Agreement(Section):
 
     expander_weight: NotNegative = default(0.8, "weight of the expander's mean log-probability of the text's words")
     fluency_weight: NotNegative = default(0.2, "weight of the trigrams' mean log-probability of the summary's words")
-    text_pairs: Probability = default(0.0, "least probability of a word that follows the word before it in the text, too")
+    text_pairs: Probability = default(
+        0.0, "least probability of a word that follows the word before it in the text, too"
+    )
 
 
 @dataclass(frozen=True, config=CONFIG)

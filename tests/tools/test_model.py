@@ -22,7 +22,7 @@ def test_it_trains_exports_and_does_not_train_twice(corpus: Corpus, tmp_path: Pa
         packed = lzma.compress((corpus.folder / f"{name}.txt").read_bytes())
         (tmp_path / f"{name}.txt.xz").write_bytes(packed)
     shutil.copy(corpus.pairs, tmp_path / "valid.tsv")
-    recipe = Path(corpus.recipe).read_text().replace("[plan]", '[plan]\ninitializers = ["mu1", "near"]')
+    recipe = Path(corpus.recipe).read_text().replace("[plan]", '[plan]\ninitializers = ["mu1", "near"]\nagreed = true')
     (tmp_path / "tiny.toml").write_text(recipe)
     model, run = tmp_path / "ready" / "news", tmp_path / "run"
     command = [
