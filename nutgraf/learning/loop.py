@@ -24,7 +24,6 @@ from torch import Tensor, nn
 
 from nutgraf.errors import NutgrafError
 from nutgraf.files import check_regular, naming, read_json, replacing
-from nutgraf.learning.batches import Batches
 from nutgraf.progress import Progress, Report, ignore
 from nutgraf.seeds import seed_of
 
@@ -86,12 +85,14 @@ def load_history(folder: Path) -> list[Point]:
 def fit(
     module: nn.Module,
     loss: Callable[[NDArray[np.int64]], Tensor],
-    batches: Batches,
+    batches: Callable[[int], NDArray[np.int64]],
     settings: Fit,
     job: Job,
     validate: Callable[[], float] | None = None,
 ) -> list[Point]:
     """Minimise `loss` over `settings.steps` batches, and return the learning curve.
+
+    `batches` gives the examples of each step, as `nutgraf.learning.batches.Batches` does.
 
     With `settings.patience` the loop stops after that many validations in a row without progress, and the module ends
     with the weights of the best one. With `job.checkpoint` the loop resumes from the last checkpoint.
