@@ -245,6 +245,32 @@ class Near(Section):
 
 
 @dataclass(frozen=True, config=CONFIG)
+class Adversarial(Section):
+    """A baseline: a generator that is to fool a critic, and whose text can be got back (Wang and Lee 2018)."""
+
+    steps: Positive = default(2_000, "training steps")
+    batch: TwoOrMore = default(64, "texts, and real summaries, per step; rewards are centred over them")
+    generator_rate: AboveZero = default(1e-4, "learning rate of the generator")
+    critic_rate: AboveZero = default(2e-3, "learning rate of the critic")
+    reconstructor_rate: AboveZero = default(1e-3, "learning rate of the reconstructor")
+    critic_width: Width = default(128, "size of the critic's LSTM")
+    alone: Share = default(0.25, "share of the steps in which the generator does not learn from rewards yet")
+    discount: Share = default(0.3, "factor by which a critic's reward counts less for each word before")
+    reconstruction_weight: NotNegative = default(1.0, "weight of the reconstructor's reward beside the critic's")
+
+
+@dataclass(frozen=True, config=CONFIG)
+class Fsc(Section):
+    """A baseline: forced-attention compression with a language model as prior (Miao and Blunsom 2016)."""
+
+    steps: Positive = default(1_000, "training steps after those on pairs alone")
+    batch: TwoOrMore = default(64, "texts, and aligned pairs, per step")
+    learning_rate: AboveZero = default(5e-4, "learning rate of Adam in these steps")
+    prior_weight: NotNegative = default(0.1, "weight of the divergence from the language model of summaries")
+    reward_weight: NotNegative = default(0.1, "weight of what texts without summaries teach, beside the pairs")
+
+
+@dataclass(frozen=True, config=CONFIG)
 class Seq2seq(Section):
     """The convolutional model: fairseq's fconv_iwslt_de_en, with an optional copy distribution."""
 
@@ -368,6 +394,8 @@ class Recipe(Section):
     dbae: Dbae = Dbae()
     mu1: Mu1 = Mu1()
     near: Near = Near()
+    adversarial: Adversarial = Adversarial()
+    fsc: Fsc = Fsc()
     seq2seq: Seq2seq = Seq2seq()
     training: Training = Training()
     generation: Generation = Generation()

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from nutgraf import recipe
-from nutgraf.learning.batches import Batches, pad_batch
+from nutgraf.learning.batches import pad_batch
 from nutgraf.learning.loop import Fit, Job, Point, fit
 from nutgraf.learning.search import Sampling, sample
+from nutgraf.models.baselines.streams import Stream, numbers
 from nutgraf.models.decoding import ConvDecoder
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.seeds import seed_of
@@ -79,25 +80,17 @@ class Lesson:
 
     def __init__(self, model: TwoWay, languages: Languages, steps: int):
         self.model, self.languages, self.steps = model, languages, steps
-        self.corpora = [
-            corpus.take(np.flatnonzero(corpus.lengths > 0)) for corpus in (languages.texts, languages.summaries)
-        ]
-        self.batches = [
-            Batches(corpus.lengths, languages.batch, f"{languages.key}.{side}")
-            for corpus, side in zip(self.corpora, "FS", strict=True)
-        ]
+        self.texts = Stream(languages.texts, languages.batch, f"{languages.key}.F")
+        self.summaries = Stream(languages.summaries, languages.batch, f"{languages.key}.S")
 
     def __call__(self, indices: NDArray[np.int64]) -> Tensor:
         """Return the loss of a step, which is given by its number."""
         step = int(indices[0])
-        texts, summaries = (
-            [corpus[place] for place in batches(step).tolist()]
-            for corpus, batches in zip(self.corpora, self.batches, strict=True)
-        )
+        texts, summaries = self.texts(step), self.summaries(step)
         loss = self.denoising_loss(texts, summaries, step)
         if step < ALONE * self.steps:
             return loss
-        return self.weight(step) * loss + self.translation_loss(texts, summaries, step)
+        return self.weight(step) * loss + self.translation_loss(texts, summaries)
 
     def weight(self, step: int) -> float:
         """Return how much denoising counts: 1 until there is back-translation, then less and less."""
@@ -112,7 +105,7 @@ class Lesson:
             self.model.summarizer, noised[1], summaries
         )
 
-    def translation_loss(self, texts: Sequence[Ids], summaries: Sequence[Ids], step: int) -> Tensor:
+    def translation_loss(self, texts: Sequence[Ids], summaries: Sequence[Ids]) -> Tensor:
         """Return how badly each side is restored from its translation by the models as they are."""
         model = self.model
         short, long = self.translate(model.summarizer, texts), self.translate(model.expander, summaries)
@@ -135,4 +128,4 @@ class Lesson:
 def train(model: TwoWay, languages: Languages, fitting: Fit, job: Job) -> list[Point]:
     """Train both models; there is no pair to validate on, so all steps are done."""
     lesson = Lesson(model, languages, fitting.steps)
-    return fit(model, lesson, lambda step: np.array([step]), replace(fitting, patience=0), job)
+    return fit(model, lesson, numbers, replace(fitting, patience=0), job)
