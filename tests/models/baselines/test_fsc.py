@@ -56,19 +56,19 @@ def test_the_pointer_has_the_models_own_weights() -> None:
     gate = model.compressor.gate
     assert gate is not None
     assert model.pointer.gate is not gate
-    pairs = [pad_batch([TEXT]), pad_batch([TEXT[:2]])]
+    source, target = pad_batch([TEXT]), pad_batch([TEXT[:2]])
     # Where the model itself would always copy, both say the same.
     with torch.no_grad():
         gate.gain.zero_()
         gate.bias.fill_(-40)
     model.eval()
-    torch.testing.assert_close(model.pointer.log_probs(*pairs), model.compressor.log_probs(*pairs))
+    torch.testing.assert_close(model.pointer.log_probs(source, target), model.compressor.log_probs(source, target))
 
 
 def test_the_signal_by_hand() -> None:
-    values = [torch.tensor([value]) for value in (-20.0, -3.0, -8.0)]
+    restored, written, prior = (torch.tensor([value]) for value in (-20.0, -3.0, -8.0))
     # log p(s|c) = -20, log q(c|s) = -3, log p(c) = -8: -20 - 0.1 (-3 + 8) = -20.5
-    assert signal(*values, weight=0.1).tolist() == [-20.5]
+    assert signal(restored, written, prior, weight=0.1).tolist() == [-20.5]
 
 
 def test_signals_are_normalised_only_where_they_vary_much() -> None:
@@ -153,5 +153,5 @@ def test_a_killed_training_ends_with_the_same_weights(tmp_path: Path, monkeypatc
         assert torch.equal(tensor, resumed.state_dict()[name]), name
     storage.save(resumed.compressor, tmp_path)
     loaded = storage.load(tmp_path, "cpu")
-    pairs = [pad_batch([TEXT]), pad_batch([TEXT[:2]])]
-    torch.testing.assert_close(loaded.log_probs(*pairs), resumed.compressor.eval().log_probs(*pairs))
+    source, target = pad_batch([TEXT]), pad_batch([TEXT[:2]])
+    torch.testing.assert_close(loaded.log_probs(source, target), resumed.compressor.eval().log_probs(source, target))
