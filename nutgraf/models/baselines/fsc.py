@@ -36,6 +36,7 @@ from nutgraf.text.lexicon import PAD, Ids
 from nutgraf.text.trigrams import Trigrams
 
 ALWAYS = -40.0  # the gate's value at which every word is copied
+SCORED = 100  # words of the vocabulary that are scored all the same: none of them is ever written
 CLIP = 1.0
 
 
@@ -124,9 +125,9 @@ class Lesson:
     def texts_loss(self, texts: Sequence[Ids], step: int) -> Tensor:
         """Return what has the gradient of the lower bound, negative; dropout is off."""
         model = self.model.eval()
-        drawn = draw(model.pointer, texts, self.material.longest, 0, seed_of(self.key, "drawn", step))
+        drawn = draw(model.pointer, texts, self.material.longest, SCORED, seed_of(self.key, "drawn", step))
         source = self._tensor(texts)
-        log_probs = model.pointer.log_probs(source, drawn.words)
+        log_probs = model.pointer.log_probs(source, drawn.words, self.material.shortlist)
         restored = model.reconstructor.log_probs(drawn.words, source, self.material.shortlist).sum(1)
         signals = normalise(self.signals(log_probs, restored, drawn))
         expected = model.predict(source)
