@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from nutgraf.hardware import Hardware
 from nutgraf.recipe import BASELINES, Recipe
 from nutgraf.run.sizes import Sizes
 from nutgraf.text.lexicon import Vocab
@@ -30,6 +31,7 @@ class Material(Protocol):
     """What a baseline may be made from; its row in `run.systems` must name the steps and the settings that it uses."""
 
     recipe: Recipe
+    hardware: Hardware
 
     @property
     def prepared(self) -> Prepared:
