@@ -27,6 +27,7 @@ from nutgraf.errors import RecipeError
 SHIPPED = ("paper", "cpu", "quick")
 PAPER_INITIALIZERS = ("pr-thr", "dbae", "mu1")
 INITIALIZERS = (*PAPER_INITIALIZERS, "near")
+BASELINES = ("hc",)  # other systems, to compare with: those of the paper's tables in their order, then those since
 AUTO = "auto"  # chosen by ROUGE-L on --valid pairs, or, without any, so that outputs are most like real summaries
 
 RENAMED = {  # keys of version 0.1, in whichever section has the new one
@@ -67,6 +68,11 @@ def _check(accepts: Callable[[Any], bool], expected: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _check_names(known: tuple[str, ...], least: int = 0) -> AfterValidator:
+    """Return a check for different names, this many at least. (Such a Field is not strict, for TOML has lists.)"""
+    return _check(lambda names: least <= len(names) == len({*names} & {*known}), f"different ones of {known}")
+
+
 Auto = Literal["auto"]
 # Upper bounds are far above anything sensible: a recipe that comes from a stranger allocates no more than this.
 Positive = Annotated[int, Field(ge=1)]
@@ -87,16 +93,9 @@ Length = Annotated[int, Field(ge=2, le=1000)]
 Odd = Annotated[int, Field(ge=1, le=99), _check(lambda number: number % 2 == 1, "an odd number")]
 TopWords = Annotated[int, _check(lambda words: words == 0 or words >= 10, "0 (all) or at least 10")]
 Digits = Literal["keep"] | Annotated[str, Field(pattern=r"^[^\p{C}\p{Z}]$")]
-Chains = Annotated[
-    tuple[str, ...],
-    Field(strict=False),  # TOML has lists
-    _check(lambda names: 0 < len(names) == len({*names} & {*INITIALIZERS}), f"different ones of {INITIALIZERS}"),
-]
-SomeChains = Annotated[
-    tuple[str, ...],
-    Field(strict=False),
-    _check(lambda names: len(names) == len({*names} & {*INITIALIZERS}), f"different ones of {INITIALIZERS}"),
-]
+Chains = Annotated[tuple[str, ...], Field(strict=False), _check_names((*INITIALIZERS, *BASELINES), least=1)]
+SomeChains = Annotated[tuple[str, ...], Field(strict=False), _check_names((*INITIALIZERS, *BASELINES))]
+Baselines = Annotated[tuple[str, ...], Field(strict=False), _check_names(BASELINES)]
 
 CONFIG = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 _EXPECTED = {  # where pydantic's own words would mislead who writes TOML
@@ -271,6 +270,16 @@ class Fsc(Section):
 
 
 @dataclass(frozen=True, config=CONFIG)
+class Hc(Section):
+    """A baseline: hill climbing over the choice of a text's words (Schumann et al. 2020)."""
+
+    words: Annotated[int, Field(ge=0, le=1_000)] = default(0, "length of a summary; 0: the summaries' mean length")
+    similarity_weight: NotNegative = default(12.0, "power of the similarity to the text; that of the fluency is 1")
+    restarts: Hypotheses = default(50, "random choices of words that the search starts from")
+    steps: Positive = default(300, "exchanges of a word for another that are tried from each start")
+
+
+@dataclass(frozen=True, config=CONFIG)
 class Seq2seq(Section):
     """The convolutional model: fairseq's fconv_iwslt_de_en, with an optional copy distribution."""
 
@@ -365,7 +374,7 @@ class Decoding(Section):
 class Plan(Section):
     """Which models are trained."""
 
-    initializers: Chains = default(PAPER_INITIALIZERS, "the chains: pr-thr, dbae, mu1, near")
+    initializers: Chains = default(PAPER_INITIALIZERS, "the chains: pr-thr, dbae, mu1, near, or baselines")
     iterations: Annotated[int, Field(ge=0, le=100, multiple_of=2)] = default(
         6, "the last summarizers are x-<iterations>; even"
     )
@@ -381,6 +390,7 @@ class Plan(Section):
     )
     agreed: bool = default(False, "with near: also agreed-N, what all-N and near-N agree on (see [teaching])")
     warm_start: bool = default(False, "the chains share their first expander, and later models start from earlier ones")
+    baselines: Baselines = default((), f"other systems to compare with, as `--with` adds them: {', '.join(BASELINES)}")
 
 
 @dataclass(frozen=True, config=CONFIG)
@@ -396,6 +406,7 @@ class Recipe(Section):
     near: Near = Near()
     adversarial: Adversarial = Adversarial()
     fsc: Fsc = Fsc()
+    hc: Hc = Hc()
     seq2seq: Seq2seq = Seq2seq()
     training: Training = Training()
     generation: Generation = Generation()

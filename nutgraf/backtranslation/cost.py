@@ -8,13 +8,14 @@ the engine corrects it by what the steps before took.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from nutgraf.models import baselines
 from nutgraf.models.arithmetic import forward
-from nutgraf.recipe import Recipe
-from nutgraf.run.inputs import Inputs
+from nutgraf.recipe import BASELINES, Recipe
 from nutgraf.run.names import FOUND, NEAR
-from nutgraf.run.plan import JOINT, Kind, Step, training_steps
+from nutgraf.run.plan import Kind, Step, training_steps
+from nutgraf.run.sizes import Sizes
+from nutgraf.run.systems import JOINT
 
 # Measured with one thread, all of them.
 TRAINING_FLOPS = 35e9
@@ -29,29 +30,6 @@ THRESHOLDS = 40.0  # seconds: to try values of eta and N
 _ONE_THREAD = (Kind.TEXT, Kind.CASING, Kind.ALIGNED, Kind.EMBEDDINGS)
 SINKHORN = 3.0e-9  # seconds for each pair of words matched, a step
 SEARCHED = 1.8e-9  # seconds for each text and summary that may be a pair
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """How many sentences, and words a sentence."""
-
-    texts: int
-    summaries: int
-    text_words: float
-    summary_words: float
-    aligned: int = 0
-
-    @classmethod
-    def of(cls, inputs: Inputs, recipe: Recipe) -> Sizes:
-        """Take the sizes of inputs; tokens are about 12 % more than words between blanks."""
-        mean = [1.12 * source.words / max(1, source.lines) for source in (inputs.texts, inputs.summaries)]
-        return cls(
-            inputs.texts.lines,
-            inputs.summaries.lines,
-            min(mean[0], recipe.text.max_text_words),
-            min(mean[1], recipe.text.max_summary_words),
-            inputs.aligned.lines if inputs.aligned else 0,
-        )
 
 
 def estimate(steps: Sequence[Step], recipe: Recipe, sizes: Sizes, threads: int) -> dict[str, float]:
@@ -94,6 +72,8 @@ def _seconds(step: Step, recipe: Recipe, sizes: Sizes) -> float:
 
 
 def _initializer(chain: str, recipe: Recipe, sizes: Sizes) -> float:
+    if chain in BASELINES:
+        return baselines.of(chain).estimate(recipe, sizes).training
     if chain == "pr-thr":
         settings = recipe.pr_thr
         work: float = settings.init_steps * settings.init_words**2 * 10
@@ -146,6 +126,8 @@ def _pairs(step: Step, recipe: Recipe, sizes: Sizes) -> float:
         output_words = recipe.dbae.output_words or recipe.text.summaries_vocabulary
         flops = beams * (2 * 6 * 2 * recipe.dbae.width**2 + 2 * recipe.embeddings.width * output_words)
         return count * flops / GENERATION_FLOPS
+    if step.chain in BASELINES:
+        return count * baselines.of(step.chain).estimate(recipe, sizes).summary
     return count / 10_000
 
 

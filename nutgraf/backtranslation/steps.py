@@ -22,7 +22,7 @@ from nutgraf.backtranslation.committee import Committee
 from nutgraf.errors import RecipeError
 from nutgraf.hardware import Hardware
 from nutgraf.learning.loop import Job, save_history
-from nutgraf.models import alignment, dbae, mu1, near, storage
+from nutgraf.models import alignment, baselines, dbae, mu1, near, storage
 from nutgraf.models.agreement import Agreement
 from nutgraf.models.generation import Apply, full_stop_of, sampler
 from nutgraf.models.initializers import Initializer, load_initializer
@@ -36,18 +36,8 @@ from nutgraf.run.inputs import Source, read_again, read_pairs_again
 from nutgraf.run.keys import eta_is_tuned
 from nutgraf.run.names import FOUND, ModelName
 from nutgraf.run.pairs import ARTIFICIAL, real_side
-from nutgraf.run.plan import (
-    ALIGNED,
-    CASING,
-    JOINT,
-    OF_SUMMARIES,
-    OF_TEXTS,
-    TEXT,
-    Kind,
-    Step,
-    learning_rate,
-    training_steps,
-)
+from nutgraf.run.plan import ALIGNED, Kind, Step, learning_rate, training_steps
+from nutgraf.run.systems import CASING, JOINT, OF_SUMMARIES, OF_TEXTS, TEXT
 from nutgraf.seeds import generator_of, seed_of
 from nutgraf.text import casing
 from nutgraf.text.corpus import Corpus
@@ -190,7 +180,10 @@ class Steps:
             "mu1": self._mu1,
             "near": self._near,
         }
-        trainers[task.step.chain](task).save(task.folder)
+        trainers.get(task.step.chain, self._baseline)(task).save(task.folder)
+
+    def _baseline(self, task: Task) -> Initializer:
+        return baselines.of(task.step.chain).train(self, task.job)
 
     def _pr_thr(self, task: Task) -> Initializer:
         vocab_F, vocab_S = self.vocabularies["F"], self.vocabularies["S"]

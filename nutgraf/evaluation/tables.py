@@ -154,8 +154,10 @@ def tables(rows: Sequence[Row]) -> list[Table]:
     """
     if len({(row.pairs, row.signature) for row in rows}) > 1:
         raise ValueError("rows of one table must be scored on the same pairs by the same scorer")
-    baselines = [row for row in rows if lead_words(row.name)]
-    initial = [row for row in rows if (name := ModelName.find(row.name)) and name.initial]
+    names = {row.name: ModelName.find(row.name) for row in rows}
+    others = {name for name, model in names.items() if lead_words(name) or (model and model.baseline)}
+    baselines = [row for row in rows if row.name in others]
+    initial = [row for row in rows if (name := names[row.name]) and name.initial and row not in baselines]
     full = [row for row in rows if row not in baselines and row not in initial]
     unsupervised = [row for row in full if row.aligned == 0]
     supervised = sorted((row for row in full if row.aligned > 0), key=lambda row: row.aligned)

@@ -6,7 +6,7 @@
     evaluation/     scores and outputs, by the name of the pairs
 
 The recipe and the inputs of a run are fixed, except for changes that affect no started step: more iterations, aligned
-pairs, decoding, settings of steps to come.
+pairs, baselines, decoding, settings of steps to come.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ RUN, RECIPE, STEPS, PROGRESS = "run.json", "recipe.toml", "steps", "progress.jso
 REPORT, TENSORBOARD = "report.html", "tensorboard"
 OURS = (RUN, RECIPE, STEPS, PROGRESS, EVALUATION, REPORT, TENSORBOARD, LOCK)  # all that we write
 _MOST_LIMITS = 100
-_FREE = ("plan.iterations", "plan.train_all", "plan.agreed", "decoding.")
+_FREE = ("plan.iterations", "plan.train_all", "plan.agreed", "plan.baselines", "decoding.")
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,8 @@ class Run:
         train_all, agreed = (
             getattr(self.recipe.plan, name) or getattr(asked.plan, name) for name in ("train_all", "agreed")
         )
-        plan = replace(asked.plan, iterations=iterations, train_all=train_all, agreed=agreed)
+        baselines = tuple(dict.fromkeys([*self.recipe.plan.baselines, *asked.plan.baselines]))
+        plan = replace(asked.plan, iterations=iterations, train_all=train_all, agreed=agreed, baselines=baselines)
         recipe = replace(asked, plan=plan)
         kept_inputs = replace(inputs, aligned=inputs.aligned or self.inputs.aligned)
         run = Run(self.folder, recipe, kept_inputs, tuple(dict.fromkeys([*self.aligned_limits, *limits])))

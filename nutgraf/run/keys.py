@@ -13,8 +13,9 @@ from dataclasses import asdict
 
 from nutgraf.recipe import AUTO, Recipe
 from nutgraf.run.inputs import Inputs
-from nutgraf.run.names import FOUND, NEAR, ModelName
-from nutgraf.run.plan import ALIGNED, JOINT, OF_TEXTS, Kind, Step, learning_rate, training_steps
+from nutgraf.run.names import FOUND, ModelName
+from nutgraf.run.plan import ALIGNED, Kind, Step, learning_rate, training_steps
+from nutgraf.run.systems import JOINT, OF_TEXTS, SYSTEMS
 
 # To be raised when the code of a kind of step changes what it makes: tests/run/test_versions.py finds out.
 VERSIONS = {
@@ -82,12 +83,8 @@ def _of_embeddings(step: Step, recipe: Recipe) -> Values:
 
 
 def _of_initializer(step: Step, recipe: Recipe) -> Values:
-    if step.chain == "pr-thr":
-        own = _values(recipe, "pr_thr", without=("vector_epochs", "vector_words"))
-        return own | _vocabularies(recipe, "texts", "summaries")
-    if step.chain == NEAR:
-        return _values(recipe, "near", "candidates", "common", "early", "name_penalty")
-    return _values(recipe, step.chain) | _vocabularies(recipe, "summaries")
+    system, baseline = SYSTEMS[step.chain], step.model is not None and step.model.baseline
+    return system.values(recipe) | ({"version": system.version} if baseline else {})
 
 
 def _of_pairs(step: Step, recipe: Recipe) -> Values:

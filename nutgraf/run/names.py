@@ -3,6 +3,7 @@
 mu1-0            an initializer: chain and iteration
 mu1-1, mu1-2     its expander and its summarizer; odd iterations expand, even ones summarize
 near-0           the nearest real summary; near-1, near-2 learn from the pairs found by it
+hc-0             a baseline: another system, to compare with
 all-2            trained on the pairs of all chains, or taught by all-2a, all-2b ..., the first of which is
 agreed-2         nothing is trained: what all-2 and near-2 agree on
 mixed-2          the paper's All, where `near` is a chain too: trained on the pairs of all others
@@ -19,12 +20,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from nutgraf.recipe import INITIALIZERS
+from nutgraf.recipe import BASELINES, INITIALIZERS
 
 NEAR, MIXED, ALL, AGREED, SUPERVISED = "near", "mixed", "all", "agreed", "seq2seq"
-CHAINS = (*INITIALIZERS, MIXED, ALL, AGREED)
+CHAINS = (*BASELINES, *INITIALIZERS, MIXED, ALL, AGREED)
 # In what order chains are trained, and preferred where nothing was evaluated: the best initializer first.
-PREFERRED = ("mu1", "dbae", "pr-thr", NEAR)
+PREFERRED = ("mu1", "dbae", "pr-thr", NEAR, *BASELINES)
 TEACHERS = "abcdefghi"  # how the summarizers that teach all-N are told apart
 _PATTERN = re.compile(rf"({'|'.join(CHAINS)})-(\d+)([{TEACHERS}]?)(?:\+(\d+))?")
 _PAIRS = ".pairs"
@@ -89,6 +90,11 @@ class ModelName:
     def initial(self) -> bool:
         """Whether it is an initializer."""
         return self.iteration == 0 and not self.supervised
+
+    @property
+    def baseline(self) -> bool:
+        """Whether it is another system that learns from no pairs; what it starts, such as pbsmt-2, is a chain's."""
+        return self.initial and self.chain in BASELINES
 
     @property
     def supervised(self) -> bool:

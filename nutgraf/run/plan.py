@@ -21,6 +21,9 @@ With `plan.warm_start` (not in the paper) fewer models start from random weights
 artificial pairs of all initializers, and each x-1 starts from it; x-3 starts from x-1, x-4 from x-2, all-2 from the
 first chain's x-2. Where `near` is a chain, that is mixed-2; all-2 starts from random weights.
 
+The systems in `plan.baselines`, other than the paper's, stand beside the chains: x-0 alone, to compare with. One that
+is in `plan.initializers` starts a chain as any initializer does.
+
 This module names steps and what each needs; it runs nothing and reads nothing.
 """
 
@@ -45,12 +48,10 @@ from nutgraf.run.names import (
     is_pairs,
     latest,
 )
+from nutgraf.run.systems import CASING, JOINT, OF_SUMMARIES, OF_TEXTS, SYSTEMS, TEXT
 
 ALIGNED = "aligned"
-TEXT = "text"
-CASING = "casing"
 FINE_TUNING_EPOCHS = 5  # at most, over few aligned pairs
-JOINT, OF_TEXTS, OF_SUMMARIES = "embeddings", "embeddings-F", "embeddings-S"
 
 
 class Kind(StrEnum):
@@ -79,7 +80,7 @@ class Step:
 
     @property
     def chain(self) -> str:
-        """pr-thr, dbae, mu1, near, mixed, all, agreed or seq2seq; empty for what comes before the models."""
+        """pr-thr, dbae, mu1, near, a baseline, mixed, all, agreed or seq2seq; empty for what comes before models."""
         return self.model.chain if self.model else ""
 
     @property
@@ -109,11 +110,11 @@ def make_plan(settings: recipe.Plan, aligned: bool = False, aligned_limits: Sequ
     of_paper, warm = [name for name in chains if name != NEAR], settings.warm_start
     steps = [Step(TEXT, Kind.TEXT), Step(CASING, Kind.CASING), Step(JOINT, Kind.EMBEDDINGS, (TEXT,))]
     for chain in chains if settings.iterations == 0 else ():
-        steps += _initializer(chain)
+        steps += _initializer(chain, steps)
     for iteration in range(2, settings.iterations + 1, 2):
         common = ModelName(ALL, 1) if warm and len(of_paper) > 1 and iteration == 2 else None
         for chain in chains:
-            steps += _initializer(chain) if iteration == 2 else []
+            steps += _initializer(chain, steps) if iteration == 2 else []
             last = ModelName(chain, iteration - 2)
             steps += [] if last.pairs in {step.name for step in steps} else [_pairs(last)]
             steps += [] if common else _loop(chain, iteration, warm)
@@ -123,6 +124,8 @@ def make_plan(settings: recipe.Plan, aligned: bool = False, aligned_limits: Sequ
                 steps += _loop(chain, iteration, warm, common)
         if settings.train_all and len(chains) > 1:
             steps += _together(settings, iteration)
+    for name in PREFERRED:
+        steps += _initializer(name, steps) if name in settings.baselines and name not in chains else []
     return (*steps, *(_supervised(steps, aligned_limits) if aligned else ()))
 
 
@@ -165,14 +168,13 @@ def _best_expander(makers: Sequence[ModelName]) -> ModelName:
     return min((maker for maker in makers if maker.expands), key=lambda maker: PREFERRED.index(maker.chain))
 
 
-def _initializer(chain: str) -> list[Step]:
-    name = ModelName(chain)
-    if chain == NEAR:
-        return [Step(str(name), Kind.INITIALIZER, (TEXT, CASING, JOINT), name)]
-    if chain == "pr-thr":
-        apart = [Step(part, Kind.EMBEDDINGS, (TEXT,)) for part in (OF_TEXTS, OF_SUMMARIES)]
-        return [*apart, Step(str(name), Kind.INITIALIZER, (TEXT, OF_TEXTS, OF_SUMMARIES), name)]
-    return [Step(str(name), Kind.INITIALIZER, (TEXT, JOINT), name)]
+def _initializer(chain: str, before: Sequence[Step]) -> list[Step]:
+    """Return an initializer or a baseline, after vectors of its own where it needs any that no other step made."""
+    name, needs = ModelName(chain), SYSTEMS[chain].needs
+    there = {step.name for step in before}
+    apart = [part for part in (OF_TEXTS, OF_SUMMARIES) if part in needs and part not in there]
+    vectors = [Step(part, Kind.EMBEDDINGS, (TEXT,)) for part in apart]
+    return [*vectors, Step(str(name), Kind.INITIALIZER, needs, name)]
 
 
 def _pairs(name: ModelName) -> Step:

@@ -88,8 +88,8 @@ class Trigrams:
         """
         if len(summaries) == 0:
             raise ValueError("no sentences to learn from")
-        classes = _classify(summaries.counts(len(lexicon)), lexicon.words, known)
-        grams = _pack(_classes_of(summaries.tokens, classes), summaries.lengths)
+        classes = classify(summaries.counts(len(lexicon)), lexicon.words, known)
+        grams = _pack(classes_of(summaries.tokens, classes), summaries.lengths)
         least = (1, min_count, min_count)
         return cls(classes, [_Counts.of(_shorten(grams, order), least[order - 1]) for order in range(1, ORDER + 1)])
 
@@ -128,7 +128,7 @@ class Trigrams:
         corpus = sentences if isinstance(sentences, Corpus) else Corpus.of(sentences)
         if len(corpus) == 0:
             return np.zeros(0)
-        grams = _pack(_classes_of(corpus.tokens, self.classes), corpus.lengths)
+        grams = _pack(classes_of(corpus.tokens, self.classes), corpus.lengths)
         ends = np.cumsum(corpus.lengths + 1)
         return -np.add.reduceat(np.log2(self._probabilities(grams)), np.concatenate([[0], ends[:-1]]))
 
@@ -141,7 +141,7 @@ class Trigrams:
 
     def next_words(self, history: Ids) -> Floats:
         """Return the probability of each class after the words of a sentence so far; START's is 0."""
-        before = np.concatenate([[START] * (ORDER - 1), _classes_of(history, self.classes)])[1 - ORDER :]
+        before = np.concatenate([[START] * (ORDER - 1), classes_of(history, self.classes)])[1 - ORDER :]
         grams = (int(before[0]) << 2 * _BITS) + (int(before[1]) << _BITS) + np.arange(1, self.size + 1)
         return np.concatenate([[0.0], self._probabilities(grams)])
 
@@ -152,13 +152,13 @@ class Trigrams:
         return found
 
 
-def _classify(counts: Longs, words: Sequence[str], known: Ids | None) -> Longs:
+def classify(counts: Longs, words: Sequence[str], known: Ids | None = None, min_count: int = _MIN_COUNT) -> Longs:
     """Return the class of each word of a lexicon, by how often it occurs; words that are not known are one class."""
     numbers = np.fromiter(map(is_number, words), dtype=bool, count=len(words))
     if known is not None:
         there = np.isin(np.arange(len(words)), known)
         counts, numbers = counts * there, numbers & there
-    own = (counts >= _MIN_COUNT) & ~numbers
+    own = (counts >= min_count) & ~numbers
     own[: len(SPECIALS)] = False
     classes = np.where(numbers, NUMBER, UNKNOWN)
     classes[: len(SPECIALS)] = UNKNOWN
@@ -166,7 +166,8 @@ def _classify(counts: Longs, words: Sequence[str], known: Ids | None) -> Longs:
     return classes.astype(np.int64)
 
 
-def _classes_of(ids: Ids, classes: Longs) -> Longs:
+def classes_of(ids: Ids, classes: Longs) -> Longs:
+    """Return the classes of words; those past the lexicon's end are unknown."""
     known = (ids >= 0) & (ids < len(classes))
     return np.where(known, classes[np.where(known, ids, 0)], np.where(ids == NEW_NUMBER, NUMBER, UNKNOWN))
 

@@ -124,6 +124,13 @@ def test_near_is_an_initializer_and_mixed_a_full_system(rows: list[Row]) -> None
     assert [row.name for row in full.rows] == ["near-2", "mixed-2", "all-2"]
 
 
+def test_other_systems_are_beside_lead_and_what_they_start_is_a_full_system(rows: list[Row]) -> None:
+    names = ("Lead-8", "hc-0", "mu1-0", "hc-2", "all-2")
+    initial, full = tables([replace(rows[0], name=name, aligned=0) for name in names])
+    assert [[row.name for row in group] for group in initial.groups] == [["Lead-8", "hc-0"], ["mu1-0"]]
+    assert [row.name for row in full.rows] == ["hc-2", "all-2"]
+
+
 def test_best_unsupervised_score_alone_is_bold(rows: list[Row]) -> None:
     low, high = replace(rows[4].r1, mean=30.004), replace(rows[4].r1, mean=40.0)
     all_2 = replace(rows[5], r1=low, r2=low, rl=low)

@@ -8,6 +8,7 @@ import pytest
 from nutgraf import recipe
 from nutgraf.run.folder import Run
 from nutgraf.run.inputs import Inputs, Source
+from nutgraf.run.systems import SYSTEMS
 
 INPUTS = Inputs(Source("t.txt", 10, 200, "aa"), Source("s.txt", 10, 80, "bb"))
 # Validation pairs are used by thresholds that are "auto", and a warm start uses all steps and rates.
@@ -15,6 +16,7 @@ RECIPE = recipe.override(recipe.Recipe(), ["plan.iterations=4", "plan.warm_start
 WITH_NEAR = recipe.override(RECIPE, ['plan.initializers=["pr-thr", "dbae", "mu1", "near"]'])
 TAUGHT = recipe.override(WITH_NEAR, ["plan.teachers=2", "plan.find_again=false"])
 AGREED = recipe.override(WITH_NEAR, ["plan.agreed=true"])
+WITH_BASELINES = recipe.override(WITH_NEAR, [f"plan.baselines={list(recipe.BASELINES)}"])
 
 
 def keys(changed: recipe.Recipe = RECIPE, inputs: Inputs = INPUTS) -> dict[str, str]:
@@ -128,6 +130,30 @@ def test_agreed_changes_no_other_step() -> None:
     assert {name: after[name] for name in before} == before
 
 
+@pytest.mark.parametrize(
+    ("setting", "steps"),
+    [
+        ("hc.steps=9", {"hc-0"}),
+        ("near.early=9", {"near-0"}),
+    ],
+)
+def test_a_setting_changes_the_baselines_that_use_it(setting: str, steps: set[str]) -> None:
+    assert first_changed(setting, WITH_BASELINES) == steps
+
+
+def test_baselines_change_no_other_step() -> None:
+    before, after = keys(WITH_NEAR), keys(WITH_BASELINES)
+    assert {name: after[name] for name in before} == before
+    assert after.keys() - before.keys() == {f"{name}-0" for name in recipe.BASELINES}
+
+
+def test_a_new_version_of_a_baseline_changes_it_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = keys(WITH_BASELINES)
+    monkeypatch.setitem(SYSTEMS, "hc", replace(SYSTEMS["hc"], version=2))
+    after = keys(WITH_BASELINES)
+    assert {name for name in before if before[name] != after[name]} == {"hc-0"}
+
+
 def test_near_changes_no_step_of_the_other_chains_except_all() -> None:
     before, after = keys(), keys(WITH_NEAR)
     assert {name for name in before if before[name] != after[name]} == {"all-2", "all-4"}
@@ -146,7 +172,7 @@ def test_every_setting_that_makes_a_model_is_part_of_a_key() -> None:
         for field in fields(getattr(RECIPE, section.name)):
             name = f"{section.name}.{field.name}"
             value = _other(getattr(getattr(RECIPE, section.name), field.name), name)
-            assert first_changed(f"{name}={value}", TAUGHT if section.name == "teaching" else WITH_NEAR), name
+            assert first_changed(f"{name}={value}", TAUGHT if section.name == "teaching" else WITH_BASELINES), name
 
 
 def _other(value: object, name: str) -> object:

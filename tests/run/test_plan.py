@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from nutgraf.errors import RecipeError, RunError
-from nutgraf.recipe import PAPER_INITIALIZERS, Plan, Training
+from nutgraf.recipe import BASELINES, PAPER_INITIALIZERS, Plan, Training
 from nutgraf.run.plan import Kind, make_plan, needed, training_steps
 
 NEAR = (*PAPER_INITIALIZERS, "near")
@@ -117,6 +117,23 @@ def test_only_pr_thr_needs_embeddings_apart() -> None:
 
 def test_one_chain_has_no_all() -> None:
     assert not [name for name in names(Plan(("dbae",), 2)) if name.startswith("all")]
+
+
+def test_baselines_stand_beside_the_chains_and_change_none_of_them() -> None:
+    for plan in (Plan(iterations=0), Plan(iterations=4, warm_start=True), Plan(NEAR, 2)):
+        before, after = make_plan(plan, True), make_plan(replace(plan, baselines=BASELINES), True)
+        added = [step for step in after if step not in before]
+        assert [step for step in after if step not in added] == list(before)
+        assert [step.name for step in added if step.kind is Kind.INITIALIZER] == [f"{name}-0" for name in BASELINES]
+        assert {step.kind for step in added} <= {Kind.INITIALIZER, Kind.EMBEDDINGS}
+        assert after.index(added[-1]) == len(after) - 3  # before what learns from aligned pairs
+    assert names(Plan(("mu1",), 0, baselines=("hc",))) == [*BEFORE, "mu1-0", "hc-0"]
+
+
+def test_a_baseline_may_start_a_chain() -> None:
+    loops = [[f"{x}-0", f"{x}-0.pairs", f"{x}-1", f"{x}-1.pairs", f"{x}-2"] for x in ("mu1", "hc")]
+    plan = Plan(("mu1", "hc"), 2, baselines=("hc",))
+    assert names(plan) == [*BEFORE, *loops[0], *loops[1], "all-2"]
 
 
 BEFORE = ["text", "casing", "embeddings"]
