@@ -27,7 +27,13 @@ from nutgraf.errors import RecipeError
 SHIPPED = ("paper", "cpu", "quick")
 PAPER_INITIALIZERS = ("pr-thr", "dbae", "mu1")
 INITIALIZERS = (*PAPER_INITIALIZERS, "near")
-BASELINES = ("hc",)  # other systems, to compare with: those of the paper's tables in their order, then those since
+BASELINES = (
+    "pre-dae",
+    "nmt",
+    "adversarial",
+    "hc",
+)  # other systems, to compare with, in the order of the paper's tables
+WITH_PAIRS = ("mass", "fsc")  # others, that summarize only once they have learned from aligned pairs
 AUTO = "auto"  # chosen by ROUGE-L on --valid pairs, or, without any, so that outputs are most like real summaries
 
 RENAMED = {  # keys of version 0.1, in whichever section has the new one
@@ -95,7 +101,7 @@ TopWords = Annotated[int, _check(lambda words: words == 0 or words >= 10, "0 (al
 Digits = Literal["keep"] | Annotated[str, Field(pattern=r"^[^\p{C}\p{Z}]$")]
 Chains = Annotated[tuple[str, ...], Field(strict=False), _check_names((*INITIALIZERS, *BASELINES), least=1)]
 SomeChains = Annotated[tuple[str, ...], Field(strict=False), _check_names((*INITIALIZERS, *BASELINES))]
-Baselines = Annotated[tuple[str, ...], Field(strict=False), _check_names(BASELINES)]
+Baselines = Annotated[tuple[str, ...], Field(strict=False), _check_names((*BASELINES, *WITH_PAIRS))]
 
 CONFIG = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 _EXPECTED = {  # where pydantic's own words would mislead who writes TOML
@@ -390,7 +396,11 @@ class Plan(Section):
     )
     agreed: bool = default(False, "with near: also agreed-N, what all-N and near-N agree on (see [teaching])")
     warm_start: bool = default(False, "the chains share their first expander, and later models start from earlier ones")
-    baselines: Baselines = default((), f"other systems to compare with, as `--with` adds them: {', '.join(BASELINES)}")
+    baselines: Baselines = default(
+        (),
+        f"other systems to compare with, as `--with` adds them: {', '.join(BASELINES)};"
+        f" with aligned pairs also {', '.join(WITH_PAIRS)}",
+    )
 
 
 @dataclass(frozen=True, config=CONFIG)

@@ -17,23 +17,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from nutgraf import recipe
+from nutgraf import recipe as recipes
 from nutgraf.learning.batches import pad_batch
 from nutgraf.learning.loop import Fit, Job, Point, fit
+from nutgraf.models.baselines import Material, Pairs, Seconds
 from nutgraf.models.baselines.reinforce import Drawn, draw, policy_loss
 from nutgraf.models.baselines.streams import PairStream, Stream, numbers
+from nutgraf.models.baselines.trained import Trained, load, training_seconds, writing_seconds
+from nutgraf.models.learn import fit_of, learn
 from nutgraf.models.seq2seq import Seq2seq, linear
+from nutgraf.recipe import Recipe
+from nutgraf.run.sizes import Sizes
 from nutgraf.seeds import seed_of
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import PAD, Ids
 from nutgraf.text.trigrams import Trigrams
+
+__all__ = ["estimate", "load", "train_with_pairs"]
 
 ALWAYS = -40.0  # the gate's value at which every word is copied
 SCORED = 100  # words of the vocabulary that are scored all the same: none of them is ever written
@@ -91,7 +98,7 @@ def normalise(signals: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Material:
+class Sources:
     """Texts without summaries, aligned pairs, what summaries read like, and how compressions are written."""
 
     texts: Corpus
@@ -104,10 +111,10 @@ class Material:
 class Lesson:
     """What is minimised at each step."""
 
-    def __init__(self, model: Compression, material: Material, settings: recipe.Fsc, key: str):
-        self.model, self.material, self.settings, self.key = model, material, settings, key
-        self.texts = Stream(material.texts, settings.batch, f"{key}.F")
-        self.pairs = PairStream(*material.pairs, settings.batch, f"{key}.pairs")
+    def __init__(self, model: Compression, sources: Sources, settings: recipes.Fsc, key: str):
+        self.model, self.sources, self.settings, self.key = model, sources, settings, key
+        self.texts = Stream(sources.texts, settings.batch, f"{key}.F")
+        self.pairs = PairStream(*sources.pairs, settings.batch, f"{key}.pairs")
 
     def __call__(self, indices: NDArray[np.int64]) -> Tensor:
         """Return the loss of a step's pairs and of its texts."""
@@ -119,16 +126,16 @@ class Lesson:
     def pairs_loss(self, texts: Sequence[Ids], summaries: Sequence[Ids]) -> Tensor:
         """Return how badly summaries are written from their texts, and texts restored from their summaries."""
         source, target = self._tensor(texts), self._tensor(summaries)
-        written = self.model.compressor.loss(source, target, self.material.shortlist)
-        return written + self.model.reconstructor.loss(target, source, self.material.shortlist)
+        written = self.model.compressor.loss(source, target, self.sources.shortlist)
+        return written + self.model.reconstructor.loss(target, source, self.sources.shortlist)
 
     def texts_loss(self, texts: Sequence[Ids], step: int) -> Tensor:
         """Return what has the gradient of the lower bound, negative; dropout is off."""
         model = self.model.eval()
-        drawn = draw(model.pointer, texts, self.material.longest, SCORED, seed_of(self.key, "drawn", step))
+        drawn = draw(model.pointer, texts, self.sources.longest, SCORED, seed_of(self.key, "drawn", step))
         source = self._tensor(texts)
-        log_probs = model.pointer.log_probs(source, drawn.words, self.material.shortlist)
-        restored = model.reconstructor.log_probs(drawn.words, source, self.material.shortlist).sum(1)
+        log_probs = model.pointer.log_probs(source, drawn.words, self.sources.shortlist)
+        restored = model.reconstructor.log_probs(drawn.words, source, self.sources.shortlist).sum(1)
         signals = normalise(self.signals(log_probs, restored, drawn))
         expected = model.predict(source)
         returns = (signals - expected.detach())[:, None].expand_as(log_probs)
@@ -138,7 +145,7 @@ class Lesson:
 
     def signals(self, log_probs: Tensor, restored: Tensor, drawn: Drawn) -> Tensor:
         """Return the signal of each compression (B,); no gradient goes through it."""
-        bits = self.material.prior.bits(drawn.sentences)
+        bits = self.sources.prior.bits(drawn.sentences)
         prior = torch.from_numpy(-math.log(2) * bits).to(restored)
         written = (log_probs * drawn.chosen).sum(1)
         return signal(restored.detach(), written.detach(), prior, self.settings.prior_weight)
@@ -147,8 +154,37 @@ class Lesson:
         return pad_batch(sentences).to(self.model.compressor.bias.device)
 
 
-def train(model: Compression, material: Material, settings: recipe.Fsc, job: Job) -> list[Point]:
+def learn_all(model: Compression, sources: Sources, settings: recipes.Fsc, job: Job) -> list[Point]:
     """Learn from pairs and from texts alone, together; all steps are done."""
-    lesson = Lesson(model, material, settings, job.key)
+    lesson = Lesson(model, sources, settings, job.key)
     fitting = Fit(settings.steps, settings.learning_rate, CLIP, validate_every=max(1, settings.steps // 20))
     return fit(model, lesson, numbers, fitting, job, factors={"compressor": 1.0, "reconstructor": 1.0})
+
+
+def train_with_pairs(material: Material, pairs: Pairs, job: Job) -> Trained:
+    """Let both models learn from the pairs alone, then from texts without summaries, too."""
+    recipe, prepared, settings = material.recipe, material.prepared, material.recipe.training
+    copying = replace(recipe.seq2seq, copy=True)  # it has a pointer, whatever the others have
+    sides, models = [pairs.texts, pairs.summaries], []
+    for name, (source, target) in {"compressor": sides, "reconstructor": sides[::-1]}.items():
+        model = material.new_model("joint", "joint", copying, f"{job.key}.{name}")
+        fitting = fit_of(settings, pairs.steps, settings.learning_rate)
+        first = replace(job, key=f"{job.key}.{name}", checkpoint=job.checkpoint / name if job.checkpoint else None)
+        learn(model, source, target, settings, fitting, first)
+        models.append(model)
+    prior = Trigrams.train(prepared.summaries, prepared.lexicon)
+    sources = Sources(
+        prepared.texts, (sides[0], sides[1]), prior, recipe.generation.max_summary_words, settings.shortlist
+    )
+    history = learn_all(Compression(models[0], models[1]).to(models[0].bias.device), sources, recipe.fsc, job)
+    return Trained(models[0], history)
+
+
+def estimate(recipe: Recipe, sizes: Sizes) -> Seconds:
+    """Return how long it may take besides the summarizer's own learning from pairs."""
+    settings, long, short = recipe.fsc, sizes.text_words, sizes.summary_words
+    count = settings.steps * settings.batch
+    taught = recipe.training.all_steps * recipe.training.batch  # the reconstructor, at most
+    both = training_seconds(recipe, 2 * count, long, short) + training_seconds(recipe, 2 * count + taught, short, long)
+    written = writing_seconds(recipe, long, recipe.generation.max_summary_words)
+    return Seconds(both + count * written, writing_seconds(recipe, long, short))

@@ -8,11 +8,22 @@ model is then trained further on aligned pairs, as any seq2seq: here are only th
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
+from nutgraf.models.baselines import Material, Seconds
+from nutgraf.recipe import Recipe
+from nutgraf.run.sizes import Sizes
+from nutgraf.seeds import seed_of
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import SPECIALS, UNK, Ids
+
+if TYPE_CHECKING:
+    from nutgraf.learning.loop import Job
+    from nutgraf.models.baselines.trained import Trained
 
 MASKED = 0.5  # share of a sentence that is masked: what the original found to be best
 HIDDEN, RANDOM = 0.8, 0.1  # of the masked words; the others stay
@@ -51,3 +62,35 @@ def make_pairs(
             sources.append(source)
             targets.append(target)
     return Corpus.of(sources), Corpus.of(targets)
+
+
+def train(material: Material, job: Job) -> Trained:
+    """Pre-train a seq2seq model on masked sentences of both piles; it is no summarizer yet."""
+    from nutgraf.models.baselines.trained import Trained
+    from nutgraf.models.learn import fit_of, learn
+
+    settings, prepared = material.recipe.training, material.prepared
+    model = material.new_model("joint", "joint", material.recipe.seq2seq, job.key)
+    fitting = fit_of(settings, settings.all_steps, settings.learning_rate)
+    count = fitting.steps * settings.batch + settings.held_out
+    rng = np.random.default_rng(seed_of(job.key, "noise"))
+    pairs = make_pairs(prepared.texts, prepared.summaries, model.target.ids, count, rng)
+    return Trained(model, learn(model, *pairs, settings, fitting, job))
+
+
+def load(folder: Path) -> Trained:
+    """Read what `train` made."""
+    from nutgraf.models.baselines.trained import load
+
+    return load(folder)
+
+
+def estimate(recipe: Recipe, sizes: Sizes) -> Seconds:
+    """Return how long it may take: half of the sentences are texts, and half of each is written."""
+    from nutgraf.models.baselines.trained import training_seconds, writing_seconds
+
+    pairs, means = recipe.training.all_steps * recipe.training.batch, (sizes.text_words, sizes.summary_words)
+    return Seconds(
+        sum(training_seconds(recipe, pairs / 2, words, MASKED * words) for words in means),
+        writing_seconds(recipe, *means),
+    )

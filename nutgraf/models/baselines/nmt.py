@@ -18,16 +18,23 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from nutgraf import recipe
+from nutgraf import recipe as recipes
 from nutgraf.learning.batches import pad_batch
 from nutgraf.learning.loop import Fit, Job, Point, fit
 from nutgraf.learning.search import Sampling, sample
+from nutgraf.models.baselines import Material, Seconds
 from nutgraf.models.baselines.streams import Stream, numbers
+from nutgraf.models.baselines.trained import Trained, load, training_seconds, writing_seconds
 from nutgraf.models.decoding import ConvDecoder
+from nutgraf.models.learn import fit_of
 from nutgraf.models.seq2seq import Seq2seq
+from nutgraf.recipe import Recipe
+from nutgraf.run.sizes import Sizes
 from nutgraf.seeds import seed_of
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import UNK, Ids
+
+__all__ = ["estimate", "load", "train"]
 
 MOVED = 3  # places that a word moves at most
 DROPPED, BLANKED = 0.1, 0.2
@@ -69,7 +76,7 @@ class Languages:
 
     texts: Corpus
     summaries: Corpus
-    generation: recipe.Generation
+    generation: recipes.Generation
     shortlist: int
     batch: int
     key: str
@@ -125,7 +132,32 @@ class Lesson:
         return model.loss(pad_batch(sources).to(device), pad_batch(targets).to(device), self.languages.shortlist)
 
 
-def train(model: TwoWay, languages: Languages, fitting: Fit, job: Job) -> list[Point]:
+def learn_both(model: TwoWay, languages: Languages, fitting: Fit, job: Job) -> list[Point]:
     """Train both models; there is no pair to validate on, so all steps are done."""
     lesson = Lesson(model, languages, fitting.steps)
     return fit(model, lesson, numbers, replace(fitting, patience=0), job)
+
+
+def train(material: Material, job: Job) -> Trained:
+    """Train a summarizer and an expander; only the summarizer is kept."""
+    recipe, prepared = material.recipe, material.prepared
+    settings = recipe.training
+    summarizer, expander = (
+        material.new_model("joint", "joint", recipe.seq2seq, f"{job.key}.{side}") for side in ("S", "F")
+    )
+    languages = Languages(
+        prepared.texts, prepared.summaries, recipe.generation, settings.shortlist, settings.batch, job.key
+    )
+    fitting = fit_of(settings, settings.all_steps, settings.learning_rate)
+    return Trained(summarizer, learn_both(TwoWay(summarizer, expander), languages, fitting, job))
+
+
+def estimate(recipe: Recipe, sizes: Sizes) -> Seconds:
+    """Return how long it may take: denoising in all steps, translation and learning from it in two thirds."""
+    long, short = sizes.text_words, sizes.summary_words
+    made_long, made_short = recipe.generation.max_text_words, recipe.generation.max_summary_words
+    pairs = recipe.training.all_steps * recipe.training.batch
+    denoising = sum(training_seconds(recipe, pairs, words, words) for words in (long, short))
+    learning = training_seconds(recipe, pairs, made_short, long) + training_seconds(recipe, pairs, made_long, short)
+    writing = pairs * (writing_seconds(recipe, long, made_short) + writing_seconds(recipe, short, made_long))
+    return Seconds(denoising + (1 - ALONE) * (learning + writing), writing_seconds(recipe, long, short))

@@ -8,16 +8,28 @@ authors' code. The model is our seq2seq, trained and searched as any other; here
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
+from nutgraf.models.baselines import Material, Seconds
+from nutgraf.recipe import Recipe
+from nutgraf.run.sizes import Sizes
+from nutgraf.seeds import seed_of
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import UNK, Ids
+
+if TYPE_CHECKING:
+    from nutgraf.learning.loop import Job
+    from nutgraf.models.baselines.trained import Trained
 
 DROPPED = 1 / 16  # share of the words that the source lacks
 CUT = 1 / 3  # probability that a phrase ends after a word
 SHORTEST, LONGEST = 6, 11  # words of a target
 LATEST = 10  # the last place, counted from 0, where a target begins
+COMMA = ","
 
 Mask = NDArray[np.bool_]
 
@@ -59,3 +71,39 @@ def make_pairs(texts: Corpus, said: Mask, count: int, rng: np.random.Generator) 
         sources.append(scramble(words, rng))
         targets.append(choose_span(words[said[words]], rng))
     return Corpus.of(sources), Corpus.of(targets)
+
+
+def train(material: Material, job: Job) -> Trained:
+    """Train a seq2seq model to pick words in a row out of scrambled texts."""
+    from nutgraf.models.baselines.trained import Trained
+    from nutgraf.models.learn import fit_of, learn
+
+    settings, lexicon = material.recipe.training, material.prepared.lexicon
+    model = material.new_model("F", "S", material.recipe.seq2seq, job.key)
+    said = np.ones(len(lexicon), dtype=bool)
+    if not model.settings.copy:
+        said[:] = model.target.table != UNK
+    said[lexicon.encode([COMMA])] = False
+    fitting = fit_of(settings, settings.summarizer_steps, settings.learning_rate)
+    count = fitting.steps * settings.batch + settings.held_out
+    rng = np.random.default_rng(seed_of(job.key, "noise"))
+    pairs = make_pairs(material.prepared.texts, said, count, rng)
+    return Trained(model, learn(model, *pairs, settings, fitting, job))
+
+
+def load(folder: Path) -> Trained:
+    """Read what `train` made."""
+    from nutgraf.models.baselines.trained import load
+
+    return load(folder)
+
+
+def estimate(recipe: Recipe, sizes: Sizes) -> Seconds:
+    """Return how long it may take."""
+    from nutgraf.models.baselines.trained import training_seconds, writing_seconds
+
+    pairs = recipe.training.summarizer_steps * recipe.training.batch
+    return Seconds(
+        training_seconds(recipe, pairs, sizes.text_words, (SHORTEST + LONGEST) / 2),
+        writing_seconds(recipe, sizes.text_words, sizes.summary_words),
+    )

@@ -9,7 +9,7 @@ import torch
 from nutgraf import recipe
 from nutgraf.learning.batches import pad_batch
 from nutgraf.learning.loop import Job
-from nutgraf.models.baselines.adversarial import Critic, Game, Lesson, Material, train, word_rewards
+from nutgraf.models.baselines.adversarial import Critic, Game, Lesson, Sources, play, word_rewards
 from nutgraf.models.baselines.reinforce import Drawn, draw, draw_best, mean_log_probs
 from nutgraf.progress import Progress, ignore
 from nutgraf.text.corpus import Corpus
@@ -27,10 +27,10 @@ def game() -> Game:
     return Game(toy_model(copy=True, seed=1), toy_model(copy=True, seed=2), critic())
 
 
-def material(pairs: bool = False) -> Material:
+def sources(pairs: bool = False) -> Sources:
     rng = np.random.default_rng(0)
     texts, summaries = (Corpus.of([rng.integers(3, 9, n).tolist() for _ in range(30)]) for n in (6, 3))
-    return Material(texts, summaries, (texts, summaries) if pairs else None, longest=4, output_words=0, shortlist=0)
+    return Sources(texts, summaries, (texts, summaries) if pairs else None, longest=4, output_words=0, shortlist=0)
 
 
 def test_the_critic_reads_no_further_than_a_word() -> None:
@@ -59,8 +59,8 @@ def test_rewards_are_centred_at_each_place_by_hand() -> None:
 
 
 def test_returns_are_the_critics_and_the_reconstructors() -> None:
-    lesson = Lesson(game().eval(), material(), replace(SETTINGS, reconstruction_weight=2.0), "k")
-    texts = material().texts[:2]
+    lesson = Lesson(game().eval(), sources(), replace(SETTINGS, reconstruction_weight=2.0), "k")
+    texts = sources().texts[:2]
     drawn = draw(lesson.game.generator, texts, 4, 0, seed=5)
     best = draw_best(lesson.game.generator, texts, 4, 0)
     told = mean_log_probs(lesson.game.reconstructor, best.sentences, texts, 0)
@@ -73,13 +73,13 @@ def test_returns_are_the_critics_and_the_reconstructors() -> None:
 
 
 def test_a_summary_that_is_the_most_probable_one_earns_nothing_from_the_reconstructor() -> None:
-    lesson = Lesson(game().eval(), material(), SETTINGS, "k")
-    texts = material().texts[:3]
+    lesson = Lesson(game().eval(), sources(), SETTINGS, "k")
+    texts = sources().texts[:3]
     best = draw_best(lesson.game.generator, texts, 4, 0)
     told = mean_log_probs(lesson.game.reconstructor, best.sentences, texts, 0)
     same = Drawn.of(best.sentences, 4, best.words.device)
     plain = replace(SETTINGS, reconstruction_weight=0.0)
-    without = Lesson(lesson.game, material(), plain, "k").returns(texts, same, told)
+    without = Lesson(lesson.game, sources(), plain, "k").returns(texts, same, told)
     torch.testing.assert_close(lesson.returns(texts, same, told), without)
 
 
@@ -91,10 +91,10 @@ def gradients(lesson: Lesson, step: int) -> dict[str, bool]:
 
 
 def test_the_generator_waits_and_pairs_teach_it_where_there_are_some() -> None:
-    lesson = Lesson(game(), material(), SETTINGS, "k")
+    lesson = Lesson(game(), sources(), SETTINGS, "k")
     assert gradients(lesson, 3) == {"generator": False, "critic": True, "rest": True}
     assert gradients(lesson, 4) == {"generator": True, "critic": True, "rest": True}
-    taught = Lesson(game(), material(pairs=True), SETTINGS, "k")
+    taught = Lesson(game(), sources(pairs=True), SETTINGS, "k")
     assert gradients(taught, 3)["generator"]
     sides = taught.pairs(3) if taught.pairs else ([], [])
     expected = taught.game.generator.loss(pad_batch(sides[0]), pad_batch(sides[1]))
@@ -112,11 +112,11 @@ def test_the_generator_comes_to_write_what_the_critic_likes() -> None:
     settings = replace(SETTINGS, steps=40, alone=0.0, batch=16, generator_rate=1e-2, reconstruction_weight=0.0)
 
     def share_of_fours() -> float:
-        drawn = draw(players.generator, material().texts[:30] * 10, 4, 0, seed=1)
+        drawn = draw(players.generator, sources().texts[:30] * 10, 4, 0, seed=1)
         return float((drawn.words == 4).sum() / drawn.chosen.sum())
 
     before = share_of_fours()
-    train(players, material(), settings, Job("k"))
+    play(players, sources(), settings, Job("k"))
     assert share_of_fours() > before + 0.2
 
 
@@ -126,7 +126,7 @@ class KilledError(Exception):
 
 def test_a_killed_game_ends_with_the_same_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = game()
-    train(whole, material(pairs=True), SETTINGS, Job("k"))
+    play(whole, sources(pairs=True), SETTINGS, Job("k"))
 
     def kill(progress: Progress) -> None:
         if progress.done == 6:
@@ -134,8 +134,8 @@ def test_a_killed_game_ends_with_the_same_weights(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr("nutgraf.learning.loop.CHECKPOINT_SECONDS", 0)
     with pytest.raises(KilledError):
-        train(game(), material(pairs=True), SETTINGS, Job("k", tmp_path, kill))
+        play(game(), sources(pairs=True), SETTINGS, Job("k", tmp_path, kill))
     resumed = game()
-    train(resumed, material(pairs=True), SETTINGS, Job("k", tmp_path, ignore))
+    play(resumed, sources(pairs=True), SETTINGS, Job("k", tmp_path, ignore))
     for name, tensor in whole.state_dict().items():
         assert torch.equal(tensor, resumed.state_dict()[name]), name

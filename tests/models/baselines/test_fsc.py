@@ -9,7 +9,7 @@ from nutgraf import recipe
 from nutgraf.learning.batches import pad_batch
 from nutgraf.learning.loop import Job
 from nutgraf.models import storage
-from nutgraf.models.baselines.fsc import Compression, Lesson, Material, normalise, pointer_of, signal, train
+from nutgraf.models.baselines.fsc import Compression, Lesson, Sources, learn_all, normalise, pointer_of, signal
 from nutgraf.models.baselines.reinforce import Drawn, draw, policy_loss
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.progress import Progress, ignore
@@ -27,11 +27,11 @@ def compression() -> Compression:
     return Compression(toy_model(copy=True, seed=1), toy_model(copy=True, seed=2))
 
 
-def material() -> Material:
+def sources() -> Sources:
     rng = np.random.default_rng(0)
     texts, summaries = (Corpus.of([rng.integers(3, 9, n).tolist() for _ in range(30)]) for n in (6, 3))
     lexicon = Lexicon([*SPECIALS, *(f"w{i}" for i in range(3, LEXICON))])
-    return Material(texts, (texts, summaries), Trigrams.train(summaries, lexicon), longest=4, shortlist=0)
+    return Sources(texts, (texts, summaries), Trigrams.train(summaries, lexicon), longest=4, shortlist=0)
 
 
 def probability(model: Seq2seq, words: list[int]) -> torch.Tensor:
@@ -77,19 +77,19 @@ def test_signals_are_normalised_only_where_they_vary_much() -> None:
 
 
 def test_the_prior_and_the_reconstructor_make_the_signal() -> None:
-    lesson = Lesson(compression().eval(), material(), SETTINGS, "k")
+    lesson = Lesson(compression().eval(), sources(), SETTINGS, "k")
     sentences = [np.array([3, 4], dtype=np.int32), np.array([5], dtype=np.int32)]
     drawn = Drawn.of(sentences, 4, CPU)
     log_probs = torch.tensor([[-1.0, -2.0, -0.5], [-3.0, -0.25, 9.0]])  # the last is of PAD
     found = lesson.signals(log_probs, torch.tensor([-30.0, -40.0]), drawn)
-    prior = -np.log(2) * lesson.material.prior.bits(sentences)
+    prior = -np.log(2) * lesson.sources.prior.bits(sentences)
     expected = [-30 - 0.1 * (-3.5 - prior[0]), -40 - 0.1 * (-3.25 - prior[1])]
     assert found.tolist() == pytest.approx(expected, rel=1e-5)
 
 
 def test_the_gradient_is_that_of_the_lower_bound_over_all_compressions() -> None:
     model = compression().eval()
-    prior = material().prior
+    prior = sources().prior
     found = [np.array(words, dtype=np.int32) for length in (1, 2) for words in product([5, 7, 11], repeat=length)]
     drawn = Drawn.of(found, 2, CPU)
     texts = pad_batch([TEXT] * len(found))
@@ -117,7 +117,7 @@ def test_the_gradient_is_that_of_the_lower_bound_over_all_compressions() -> None
 
 
 def test_pairs_teach_both_directions() -> None:
-    lesson = Lesson(compression().eval(), material(), SETTINGS, "k")
+    lesson = Lesson(compression().eval(), sources(), SETTINGS, "k")
     texts, summaries = lesson.pairs(0)
     source, target = pad_batch(texts), pad_batch(summaries)
     expected = lesson.model.compressor.loss(source, target) + lesson.model.reconstructor.loss(target, source)
@@ -125,7 +125,7 @@ def test_pairs_teach_both_directions() -> None:
 
 
 def test_the_reward_of_texts_is_a_part_of_the_loss() -> None:
-    lesson = Lesson(compression(), material(), SETTINGS, "k")
+    lesson = Lesson(compression(), sources(), SETTINGS, "k")
     whole = lesson(np.array([2]))
     texts = lesson.texts_loss(lesson.texts(2), 2)
     pairs = lesson.pairs_loss(*lesson.pairs(2))
@@ -138,7 +138,7 @@ class KilledError(Exception):
 
 def test_a_killed_training_ends_with_the_same_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = compression()
-    train(whole, material(), SETTINGS, Job("k"))
+    learn_all(whole, sources(), SETTINGS, Job("k"))
 
     def kill(progress: Progress) -> None:
         if progress.done == 6:
@@ -146,9 +146,9 @@ def test_a_killed_training_ends_with_the_same_weights(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr("nutgraf.learning.loop.CHECKPOINT_SECONDS", 0)
     with pytest.raises(KilledError):
-        train(compression(), material(), SETTINGS, Job("k", tmp_path / "work", kill))
+        learn_all(compression(), sources(), SETTINGS, Job("k", tmp_path / "work", kill))
     resumed = compression()
-    train(resumed, material(), SETTINGS, Job("k", tmp_path / "work", ignore))
+    learn_all(resumed, sources(), SETTINGS, Job("k", tmp_path / "work", ignore))
     for name, tensor in whole.state_dict().items():
         assert torch.equal(tensor, resumed.state_dict()[name]), name
     storage.save(resumed.compressor, tmp_path)

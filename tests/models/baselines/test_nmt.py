@@ -9,7 +9,7 @@ from nutgraf import recipe
 from nutgraf.learning.batches import pad_batch
 from nutgraf.learning.loop import Fit, Job
 from nutgraf.models import storage
-from nutgraf.models.baselines.nmt import BLANKED, DROPPED, MOVED, Languages, Lesson, TwoWay, jitter, train
+from nutgraf.models.baselines.nmt import BLANKED, DROPPED, MOVED, Languages, Lesson, TwoWay, jitter, learn_both
 from nutgraf.progress import Progress, ignore
 from nutgraf.seeds import seed_of
 from nutgraf.text.corpus import Corpus
@@ -104,7 +104,7 @@ class KilledError(Exception):
 def test_a_killed_training_ends_with_the_same_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fitting = Fit(steps=9, learning_rate=1e-2, clip=1.0)
     whole = two_way()
-    history = train(whole, languages(), fitting, Job("k"))
+    history = learn_both(whole, languages(), fitting, Job("k"))
     assert len(history) == 1
 
     def kill(progress: Progress) -> None:
@@ -113,16 +113,16 @@ def test_a_killed_training_ends_with_the_same_weights(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr("nutgraf.learning.loop.CHECKPOINT_SECONDS", 0)
     with pytest.raises(KilledError):
-        train(two_way(), languages(), fitting, Job("k", tmp_path, kill))
+        learn_both(two_way(), languages(), fitting, Job("k", tmp_path, kill))
     resumed = two_way()
-    train(resumed, languages(), fitting, Job("k", tmp_path, ignore))
+    learn_both(resumed, languages(), fitting, Job("k", tmp_path, ignore))
     for name, tensor in whole.state_dict().items():
         assert torch.equal(tensor, resumed.state_dict()[name]), name
 
 
 def test_the_summarizer_is_a_model_as_any_other(tmp_path: Path) -> None:
     model = two_way()
-    train(model, languages(), Fit(steps=3, learning_rate=1e-2, clip=1.0), Job("k"))
+    learn_both(model, languages(), Fit(steps=3, learning_rate=1e-2, clip=1.0), Job("k"))
     storage.save(model.summarizer, tmp_path)
     loaded = storage.load(tmp_path, "cpu")
     source, target = pad_batch(languages().texts[:2]), pad_batch(languages().summaries[:2])
@@ -133,5 +133,5 @@ def test_it_learns_to_restore_both_sides() -> None:
     model, data = two_way(), languages(200)
     lesson = Lesson(model, data, 120)
     before = lesson.denoising_loss(*batches_of(lesson, 0), 0)
-    train(model, data, Fit(steps=120, learning_rate=1e-2, clip=1.0), Job("k"))
+    learn_both(model, data, Fit(steps=120, learning_rate=1e-2, clip=1.0), Job("k"))
     assert lesson.denoising_loss(*batches_of(lesson, 0), 0) < 0.8 * before
