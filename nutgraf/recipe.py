@@ -250,6 +250,13 @@ class Near(Section):
 
 
 @dataclass(frozen=True, config=CONFIG)
+class Nmt(Section):
+    """A baseline: one encoder for both sides, denoising, then back-translation on the fly (Lample et al. 2018)."""
+
+    steps: Positive = default(2_000, "training steps; batch and learning rate are those of [training]")
+
+
+@dataclass(frozen=True, config=CONFIG)
 class Adversarial(Section):
     """A baseline: a generator that is to fool a critic, and whose text can be got back (Wang and Lee 2018)."""
 
@@ -262,6 +269,13 @@ class Adversarial(Section):
     alone: Share = default(0.25, "share of the steps in which the generator does not learn from rewards yet")
     discount: Share = default(0.3, "factor by which a critic's reward counts less for each word before")
     reconstruction_weight: NotNegative = default(1.0, "weight of the reconstructor's reward beside the critic's")
+
+
+@dataclass(frozen=True, config=CONFIG)
+class Mass(Section):
+    """A baseline: pre-training on masked spans, before aligned pairs (Song et al. 2019)."""
+
+    steps: Positive = default(5_000, "steps of pre-training; batch and learning rate are those of [training]")
 
 
 @dataclass(frozen=True, config=CONFIG)
@@ -414,7 +428,9 @@ class Recipe(Section):
     dbae: Dbae = Dbae()
     mu1: Mu1 = Mu1()
     near: Near = Near()
+    nmt: Nmt = Nmt()
     adversarial: Adversarial = Adversarial()
+    mass: Mass = Mass()
     fsc: Fsc = Fsc()
     hc: Hc = Hc()
     seq2seq: Seq2seq = Seq2seq()

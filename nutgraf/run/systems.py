@@ -103,7 +103,7 @@ SYSTEMS = {
     ),
     "nmt": System(
         (TEXT, JOINT),
-        (*_SEQ2SEQ, *_TRAINING, *_WRITING, "training.all_steps", "generation.max_text_words", "generation.batch"),
+        (*_SEQ2SEQ, *_TRAINING, *_WRITING, "nmt", "generation.max_text_words", "generation.batch"),
         "Translates",
         "reads texts and summaries alike, and translates one into the other",
         seq2seq=True,
@@ -120,7 +120,7 @@ SYSTEMS = {
     ),
     "mass": System(
         (TEXT, JOINT),
-        (*_SEQ2SEQ, *_TRAINING, "training.all_steps"),
+        (*_SEQ2SEQ, *_TRAINING, "mass"),
         "Fills gaps first",
         "learned to fill long gaps in sentences",
         seq2seq=True,

@@ -71,7 +71,7 @@ def train(material: Material, job: Job) -> Trained:
 
     settings, prepared = material.recipe.training, material.prepared
     model = material.new_model("joint", "joint", material.recipe.seq2seq, job.key)
-    fitting = fit_of(settings, settings.all_steps, settings.learning_rate)
+    fitting = fit_of(settings, material.recipe.mass.steps, settings.learning_rate)
     count = fitting.steps * settings.batch + settings.held_out
     rng = np.random.default_rng(seed_of(job.key, "noise"))
     pairs = make_pairs(prepared.texts, prepared.summaries, model.target.ids, count, rng)
@@ -89,7 +89,7 @@ def estimate(recipe: Recipe, sizes: Sizes) -> Seconds:
     """Return how long it may take: half of the sentences are texts, and half of each is written."""
     from nutgraf.models.baselines.trained import training_seconds, writing_seconds
 
-    pairs, means = recipe.training.all_steps * recipe.training.batch, (sizes.text_words, sizes.summary_words)
+    pairs, means = recipe.mass.steps * recipe.training.batch, (sizes.text_words, sizes.summary_words)
     return Seconds(
         sum(training_seconds(recipe, pairs / 2, words, MASKED * words) for words in means),
         writing_seconds(recipe, *means),

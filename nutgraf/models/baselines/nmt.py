@@ -148,7 +148,7 @@ def train(material: Material, job: Job) -> Trained:
     languages = Languages(
         prepared.texts, prepared.summaries, recipe.generation, settings.shortlist, settings.batch, job.key
     )
-    fitting = fit_of(settings, settings.all_steps, settings.learning_rate)
+    fitting = fit_of(settings, recipe.nmt.steps, settings.learning_rate)
     return Trained(summarizer, learn_both(TwoWay(summarizer, expander), languages, fitting, job))
 
 
@@ -156,7 +156,7 @@ def estimate(recipe: Recipe, sizes: Sizes) -> Seconds:
     """Return how long it may take: denoising in all steps, translation and learning from it in two thirds."""
     long, short = sizes.text_words, sizes.summary_words
     made_long, made_short = recipe.generation.max_text_words, recipe.generation.max_summary_words
-    pairs = recipe.training.all_steps * recipe.training.batch
+    pairs = recipe.nmt.steps * recipe.training.batch
     denoising = sum(training_seconds(recipe, pairs, words, words) for words in (long, short))
     learning = training_seconds(recipe, pairs, made_short, long) + training_seconds(recipe, pairs, made_long, short)
     writing = pairs * (writing_seconds(recipe, long, made_short) + writing_seconds(recipe, short, made_long))
