@@ -72,6 +72,12 @@ SYSTEMS = {
         "Found",
         "finds the nearest real summary",
     ),
+    "pbsmt": System(
+        (TEXT, OF_TEXTS, OF_SUMMARIES),
+        ("pbsmt", *_ALIGNMENT, _V_F, _V_S),
+        "Translates words",
+        "translates the text's first words one by one into the words of summaries, in the most fluent way",
+    ),
     "hc": System(
         (TEXT, JOINT),
         ("hc",),

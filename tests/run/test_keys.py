@@ -134,6 +134,9 @@ def test_agreed_changes_no_other_step() -> None:
     ("setting", "steps"),
     [
         ("hc.steps=9", {"hc-0"}),
+        ("pbsmt.stack=9", {"pbsmt-0"}),
+        ("pr_thr.epochs=9", {"pr-thr-0", "pbsmt-0"}),
+        ("pr_thr.eta=0.5", {"pr-thr-0"}),
         ("near.early=9", {"near-0"}),
     ],
 )
