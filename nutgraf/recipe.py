@@ -28,11 +28,12 @@ SHIPPED = ("paper", "cpu", "quick")
 PAPER_INITIALIZERS = ("pr-thr", "dbae", "mu1")
 INITIALIZERS = (*PAPER_INITIALIZERS, "near")
 BASELINES = (
+    "pbsmt",
     "pre-dae",
     "nmt",
     "adversarial",
     "hc",
-)  # other systems, to compare with, in the order of the paper's tables
+)  # other systems, to compare with: those of the paper's tables in their order, then those since
 WITH_PAIRS = ("mass", "fsc")  # others, that summarize only once they have learned from aligned pairs
 AUTO = "auto"  # chosen by ROUGE-L on --valid pairs, or, without any, so that outputs are most like real summaries
 
@@ -250,6 +251,24 @@ class Near(Section):
 
 
 @dataclass(frozen=True, config=CONFIG)
+class Pbsmt(Section):
+    """A baseline: phrase-based translation from texts to summaries, with phrases from vectors (Lample et al. 2018)."""
+
+    max_words: Annotated[int, Field(ge=1, le=40)] = default(15, "N, the longest summary, in words")
+    order: Annotated[int, Field(ge=2, le=7)] = default(5, "words of the language model's n-grams")
+    min_count: Positive = default(2, "n-grams of three words or more that occur less often are left out")
+    neighbours: Positive = default(10, "nearest words that CSLS averages over")
+    candidates: Positive = default(100, "nearest words of each word, among which a pair must have each other")
+    options: Hypotheses = default(20, "translations of a word that the decoder tries")
+    temperature: AboveZero = default(45.0, "factor of the cosines in the softmax of translation scores")
+    translation_weight: NotNegative = default(0.2, "weight of the translation score of either direction")
+    language_weight: NotNegative = default(0.5, "weight of the language model's log-probability")
+    distortion_weight: NotNegative = default(0.3, "cost of each word that the decoder jumps over")
+    distortion_limit: Annotated[int, Field(ge=0, le=20)] = default(6, "farthest jump of the decoder, in words")
+    stack: Hypotheses = default(100, "hypotheses kept for each number of words translated")
+
+
+@dataclass(frozen=True, config=CONFIG)
 class Nmt(Section):
     """A baseline: one encoder for both sides, denoising, then back-translation on the fly (Lample et al. 2018)."""
 
@@ -295,8 +314,8 @@ class Hc(Section):
 
     words: Annotated[int, Field(ge=0, le=1_000)] = default(0, "length of a summary; 0: the summaries' mean length")
     similarity_weight: NotNegative = default(12.0, "power of the similarity to the text; that of the fluency is 1")
-    restarts: Hypotheses = default(50, "random choices of words that the search starts from")
-    steps: Positive = default(300, "exchanges of a word for another that are tried from each start")
+    restarts: Hypotheses = default(100, "random choices of words that the search starts from")
+    steps: Positive = default(250, "exchanges of a word for another that are tried from each start")
 
 
 @dataclass(frozen=True, config=CONFIG)
@@ -428,6 +447,7 @@ class Recipe(Section):
     dbae: Dbae = Dbae()
     mu1: Mu1 = Mu1()
     near: Near = Near()
+    pbsmt: Pbsmt = Pbsmt()
     nmt: Nmt = Nmt()
     adversarial: Adversarial = Adversarial()
     mass: Mass = Mass()

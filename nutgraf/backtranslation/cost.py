@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nutgraf.models import baselines
+from nutgraf.models import alignment, baselines
 from nutgraf.models.arithmetic import GENERATION_FLOPS, TRAINING_FLOPS, forward
 from nutgraf.recipe import INITIALIZERS, Recipe
 from nutgraf.run.names import FOUND, NEAR
@@ -26,7 +26,6 @@ RESCORED = 2.5  # candidates per text that models score again
 LOADING = 3.0  # seconds: to start, read, write and check
 THRESHOLDS = 40.0  # seconds: to try values of eta and N
 _ONE_THREAD = (Kind.TEXT, Kind.CASING, Kind.ALIGNED, Kind.EMBEDDINGS)
-SINKHORN = 3.0e-9  # seconds for each pair of words matched, a step
 SEARCHED = 1.8e-9  # seconds for each text and summary that may be a pair
 
 
@@ -73,12 +72,7 @@ def _initializer(chain: str, recipe: Recipe, sizes: Sizes) -> float:
     if chain not in INITIALIZERS:
         return baselines.of(chain).estimate(recipe, sizes).training
     if chain == "pr-thr":
-        settings = recipe.pr_thr
-        work: float = settings.init_steps * settings.init_words**2 * 10
-        work += sum(
-            settings.iterations // 4**epoch * (settings.batch * 2**epoch) ** 2 * 4 for epoch in range(settings.epochs)
-        )
-        return 2 * work * SINKHORN + THRESHOLDS
+        return alignment.estimate(recipe.pr_thr) + THRESHOLDS
     if chain == NEAR:
         return sizes.summaries * sizes.summary_words / COUNTED_WORDS
     if chain == "dbae":

@@ -94,6 +94,12 @@ SYSTEMS = {
         "Found",
         "finds the nearest real summary",
     ),
+    "pbsmt": System(
+        (TEXT, OF_TEXTS, OF_SUMMARIES),
+        ("pbsmt", *_ALIGNMENT, _V_F, _V_S),
+        "Translates words",
+        "translates the text's first words one by one into the words of summaries, in the most fluent way",
+    ),
     "pre-dae": System(
         (TEXT, JOINT),
         (*_SEQ2SEQ, *_TRAINING, "training.summarizer_steps"),
@@ -104,7 +110,7 @@ SYSTEMS = {
     "nmt": System(
         (TEXT, JOINT),
         (*_SEQ2SEQ, *_TRAINING, *_WRITING, "nmt", "generation.max_text_words", "generation.batch"),
-        "Translates",
+        "Translates sentences",
         "reads texts and summaries alike, and translates one into the other",
         seq2seq=True,
         full=True,

@@ -70,7 +70,7 @@ def test_a_baseline_summarizes(compared: Run, name: str) -> None:
 def test_baselines_are_rows_of_the_first_table_after_lead(corpus: Corpus, compared: Run) -> None:
     evaluation = evaluate_run(compared, corpus.pairs, Hardware.of("cpu", 1), limit=4)
     first, full = tables(evaluation.rows)
-    assert [row.name for row in first.groups[0]] == ["Lead-8", "Lead-12", "pre-dae-0", "hc-0"]
+    assert [row.name for row in first.groups[0]] == ["Lead-8", "Lead-12", "pbsmt-0", "pre-dae-0", "hc-0"]
     assert [row.name for row in full.groups[0]] == ["pr-thr-2", "dbae-2", "mu1-2", "all-2", "nmt-0", "adversarial-0"]
     assert [row.name for row in first.groups[1]] == ["pr-thr-0", "dbae-0", "mu1-0"]
 

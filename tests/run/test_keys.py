@@ -137,6 +137,9 @@ def test_agreed_changes_no_other_step() -> None:
     ("setting", "steps"),
     [
         ("hc.steps=9", {"hc-0"}),
+        ("pbsmt.stack=9", {"pbsmt-0"}),
+        ("pr_thr.epochs=9", {"pr-thr-0", "pbsmt-0"}),
+        ("pr_thr.eta=0.5", {"pr-thr-0"}),
         ("near.early=9", {"near-0"}),
         ("adversarial.steps=9", {"adversarial-0"}),
         ("generation.max_summary_words=9", {"nmt-0", "adversarial-0", *PAIRS_2}),

@@ -128,6 +128,9 @@ def test_baselines_stand_beside_the_chains_and_change_none_of_them() -> None:
         assert {step.kind for step in added} <= {Kind.INITIALIZER, Kind.EMBEDDINGS}
         assert make_plan(replace(plan, baselines=BASELINES), True)[: len(after)] == after  # pairs come after all
     assert names(Plan(("mu1",), 0, baselines=("hc",))) == [*BEFORE, "mu1-0", "hc-0"]
+    apart = ["embeddings-F", "embeddings-S"]
+    assert names(Plan(("mu1",), 0, baselines=("pbsmt",))) == [*BEFORE, "mu1-0", *apart, "pbsmt-0"]
+    assert names(Plan(("pr-thr",), 0, baselines=("pbsmt",))) == [*BEFORE, *apart, "pr-thr-0", "pbsmt-0"]
 
 
 def test_baselines_that_learn_from_pairs_have_a_row_for_each_number_and_one_for_all() -> None:

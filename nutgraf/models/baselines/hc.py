@@ -46,7 +46,7 @@ ORDER = 3  # of the language models: the fluency of every choice is then a sum o
 LONGEST = 120  # words of a text that are chosen from
 LEAST = 1e-12  # similarity of opposite vectors: its logarithm must be finite
 _COUNTED = 1.5e6  # words per second that a language model is trained on
-_TRIED = 1.4e-6, 9e-5  # seconds of a step: for each start, and for all of them
+_TRIED = 1.4e-6, 1.2e-4  # seconds of a step: for each start, and for all of them
 
 
 @dataclass(frozen=True)
