@@ -12,7 +12,7 @@ from nutgraf.errors import InputError, RecipeError, RunError
 from nutgraf.evaluation.evaluate import evaluate_run
 from nutgraf.evaluation.tables import tables
 from nutgraf.hardware import Hardware
-from nutgraf.models import baselines
+from nutgraf.models import baselines, storage
 from nutgraf.progress import ignore
 from nutgraf.recipe import BASELINES, WITH_PAIRS
 from nutgraf.run.events import Event
@@ -117,6 +117,17 @@ def test_a_seq2seq_baseline_starts_a_chain_by_sampling(corpus: Corpus, tmp_path:
     assert {"pre-dae-0", "pre-dae-2"} <= set(run.summarizers())
     made = Sentences.open(run.step_folder("pre-dae-0.pairs"), "artificial")
     assert 1 <= made.lengths.min() <= made.lengths.max() <= 5
+
+
+def test_models_that_do_not_copy_are_trained_too(corpus: Corpus, tmp_path: Path) -> None:
+    names = ("nmt-0", "adversarial-0+all", "mass-0+all", "fsc-0+all")
+    settings = ["seq2seq.copy=false", "plan.iterations=0", "plan.initializers=['mu1']"]
+    recipe = resolve(corpus.recipe, settings, baselines=["nmt", "adversarial", *WITH_PAIRS])
+    asked = replace(request(corpus, tmp_path / "run"), aligned=corpus.pairs, only=names)
+    run = run_training(replace(asked, recipe=recipe), ignore, ignore)
+    assert all(Summarizer.load(run.folder, name)(TEXT) for name in names)
+    copies = [storage.load(run.step_folder(name), "cpu").settings.copy for name in names]
+    assert copies == [False, False, False, True]  # FSC is a pointer
 
 
 def test_pairs_are_asked_for(corpus: Corpus, tmp_path: Path) -> None:
