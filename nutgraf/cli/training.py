@@ -35,7 +35,9 @@ def train(
     ] = None,
     baselines: Annotated[
         list[str] | None,
-        typer.Option("--with", help="Also train other systems, to compare with: pbsmt, hc (repeatable, or with commas)."),
+        typer.Option(
+            "--with", help="Also train other systems, to compare with: pbsmt, hc (repeatable, or with commas)."
+        ),
     ] = None,
     texts_limit: Annotated[int, typer.Option(help="Read at most this many texts; 0: all.")] = 0,
     summaries_limit: Annotated[int, typer.Option(help="Read at most this many summaries; 0: all.")] = 0,
