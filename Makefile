@@ -14,7 +14,7 @@ test: .venv/ready browser ## Run the linter, the type checker and all tests.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 # The model that comes with the package. Training resumes where it was stopped; the old model stays until the new one is
 # whole. A trial: make model OPEN=small MODEL_RUN=/tmp/news MODEL=/tmp/model MODEL_OPTIONS="--recipe quick"

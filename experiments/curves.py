@@ -1,8 +1,8 @@
 """How good a model of a finished run would be after how many minutes, had it been trained with other settings.
 
-    python experiments/curves.py train RUN VALID.tsv OUT.jsonl --step mu1-2 --minutes 3 "batch 32|training.batch=32" ...
-    python experiments/curves.py run RUN OUT.jsonl "recipe cpu"      # after `nutgraf evaluate RUN --pairs VALID.tsv`
-    python experiments/curves.py plot OUT.jsonl OUT.svg
+    python -m experiments.curves train RUN VALID.tsv OUT.jsonl --step mu1-2 --minutes 3 "batch 32|training.batch=32" ...
+    python -m experiments.curves run RUN OUT.jsonl "recipe cpu"      # after `nutgraf evaluate RUN --pairs VALID.tsv`
+    python -m experiments.curves plot OUT.jsonl OUT.svg
 
 A trial is a name and settings as `nutgraf train --set` takes them; `start=mu1-2` trains on from that model, `start=`
 from none. Every trial has the same pairs, the same held-out ones and the same seed; time for scoring is not counted.
@@ -17,14 +17,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
+from experiments.scoring import Scorer
 from nutgraf import recipe as recipes
 from nutgraf.backtranslation.pairs import TrainingSet
 from nutgraf.backtranslation.steps import Steps
-from nutgraf.evaluation.evaluate import split_pairs
-from nutgraf.evaluation.scores import score
 from nutgraf.hardware import Hardware
 from nutgraf.learning.loop import Fit, Job
 from nutgraf.models.learn import fit_of, learn
@@ -33,10 +31,6 @@ from nutgraf.progress import Progress
 from nutgraf.run.evaluations import FOLDER, Evaluation
 from nutgraf.run.folder import Run
 from nutgraf.run.plan import ALIGNED, Kind, Step, learning_rate
-from nutgraf.summarizing.backends import Searched
-from nutgraf.summarizing.language import Language
-from nutgraf.summarizing.summarizer import Summarizer
-from nutgraf.text.reading import read_pairs
 
 KEY = "curves"
 MARKS = 4  # scores a curve
@@ -51,8 +45,7 @@ class Scored:
     """Scores a model now and then while it is trained, and keeps a clock that stands still meanwhile."""
 
     model: Seq2seq
-    language: Language
-    pairs: list[tuple[str, str]]  # none: only the loss counts
+    scorer: Scorer | None  # none: only the loss counts
     marks: frozenset[int]
     points: list[dict[str, float]] = field(default_factory=list)
     waited: float = 0.0
@@ -64,19 +57,16 @@ class Scored:
             return
         now = time.monotonic()
         point = {"step": progress.done, "seconds": round(now - self.started - self.waited, 1)}
-        self.points.append(point | (self._scores() if self.pairs else {}))
+        self.points.append(point | self._scores())
         self.waited += time.monotonic() - now
 
     def _scores(self) -> dict[str, float]:
+        if self.scorer is None:
+            return {}
         self.model.eval()
-        language = self.language
-        facts = np.zeros(len(self.model.target), dtype=bool)  # names do not matter: nothing is faithful here
-        searched = Searched(self.model, language.decoding.output_words, facts)
-        summarizer = Summarizer(KEY, searched, language.lexicon, language.text, language.decoding)
-        outputs = [" ".join(words) for words in summarizer.words([text for text, _ in self.pairs])]
-        row = score(KEY, outputs, *split_pairs(self.pairs, language.text), seed=0)
+        row = self.scorer(KEY, self.model)
         self.model.train()
-        return {"r1": row.r1.mean, "r2": row.r2.mean, "rl": row.rl.mean, "low": row.rl.low, "high": row.rl.high}
+        return {key: row[key] for key in ("r1", "r2", "rl", "low", "high")}
 
 
 @app.command()
@@ -96,8 +86,7 @@ def train(
     opened = Run.open(run)
     planned = next(one for one in opened.plan() if one.name == step)
     data = Steps(opened, hardware).training_set(planned)
-    language = Language.of(opened)
-    scored = read_pairs(str(valid), pairs) if planned.kind is Kind.SUMMARIZER else []
+    scorer = Scorer(opened, valid, pairs) if planned.kind is Kind.SUMMARIZER else None
     for trial in trials:
         name, _, values = trial.partition("|")
         settings = [value for value in values.split(",") if value and not value.startswith("start=")]
@@ -107,7 +96,7 @@ def train(
         work = Steps(replace(opened, recipe=recipe), hardware)
         count = steps or _steps_in(60 * minutes, work, tried, data)
         model, fitting = _untrained(work, tried, count)
-        watch = Scored(model, language, scored, frozenset(round(count * n / MARKS) - 1 for n in range(1, MARKS + 1)))
+        watch = Scored(model, scorer, frozenset(round(count * n / MARKS) - 1 for n in range(1, MARKS + 1)))
         history = learn(model, data.sources, data.targets, recipe.training, fitting, Job(KEY, report=watch))
         line = {"name": name, "step": step, "settings": values, "steps": count, "points": watch.points}
         line["held_out"] = next(point.held_out for point in history if point.held_out is not None)

@@ -401,7 +401,9 @@ class Decoding(Section):
         0, "words that models which copy may choose from, the nearest to those of the text; 0: any word"
     )
     trim: bool = default(False, 'a summary does not end in a comma, or in a word such as "of" that wants another')
-    prefer_true: bool = default(False, "of the beam, summaries with nothing unsupported or contradicted go first")
+    prefer_true: bool = default(
+        False, "of the beam, those with nothing unsupported, contradicted or no longer denied go first"
+    )
     faithful: bool = default(False, "names and numbers can only be copied, and no direction contradicts the text")
 
     def __post_init__(self) -> None:

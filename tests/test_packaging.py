@@ -20,7 +20,7 @@ EXTRAS = PROJECT["optional-dependencies"]
 # Modules that are not called like their distribution. pydantic pins one version of pydantic-core.
 DISTRIBUTIONS = {"ot": "POT", "pydantic_core": "pydantic"}
 OURS = {"nutgraf", "tests", "tools", "examples", "experiments"}
-COMMANDS = {"ruff", "mypy", "setuptools"}  # used, but not imported
+COMMANDS = {"pytest-xdist", "ruff", "mypy", "setuptools"}  # used, but not imported
 
 
 def normal(name: str) -> str:

@@ -16,6 +16,7 @@ from nutgraf.text.casing import Casing
 from nutgraf.text.directions import find_contradictions
 from nutgraf.text.facts import find_unsupported
 from nutgraf.text.lexicon import Lexicon
+from nutgraf.text.negations import find_lost_negations
 from nutgraf.text.prepare import Prepared
 from nutgraf.text.trigrams import Trigrams, encode_words
 
@@ -69,6 +70,7 @@ class Reader:
         return sum(found) / len(found)
 
     def contradicted(self, outputs: Lines, inputs: Lines) -> float:
-        """Return the share of outputs that say the opposite of a direction in their input."""
-        found = [any(find_contradictions(*pair)) for pair in zip(outputs, inputs, strict=True)]
+        """Return the share of outputs that say the opposite of a direction in their input, or lose a negation."""
+        pairs = zip(outputs, inputs, strict=True)
+        found = [any(find_contradictions(*pair)) or any(find_lost_negations(*pair)) for pair in pairs]
         return sum(found) / len(found)

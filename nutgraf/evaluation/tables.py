@@ -37,7 +37,8 @@ class Table:
             f" {RESAMPLES:,} resamples; bold: best unsupervised score; words: mean length; copied: words that are in"
             " the input; rep.: bigrams that repeat; bits: bits per word under a language model of real summaries, as"
             " a multiple of the references' (1.00: as fluent as they are); unsup.: summaries with a name or number"
-            " that is not in the input; contr.: summaries that contradict a direction (rise, fall) in the input."
+            " that is not in the input; contr.: summaries that contradict a direction (rise, fall) in the input, or"
+            " lose a negation."
         )
 
     @property

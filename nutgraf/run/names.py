@@ -26,7 +26,7 @@ from nutgraf.recipe import BASELINES, INITIALIZERS, WITH_PAIRS
 NEAR, MIXED, ALL, AGREED, SUPERVISED = "near", "mixed", "all", "agreed", "seq2seq"
 CHAINS = (*BASELINES, *WITH_PAIRS, *INITIALIZERS, MIXED, ALL, AGREED)
 # In what order chains are trained, and preferred where nothing was evaluated: the best initializer first.
-PREFERRED = ("mu1", "dbae", "pr-thr", NEAR, *BASELINES)
+PREFERRED = ("mu1", "dbae", "pr-thr", *BASELINES, NEAR)
 EVERY = "all"  # aligned pairs
 TEACHERS = "abcdefghi"  # how the summarizers that teach all-N are told apart
 _PATTERN = re.compile(rf"({'|'.join(CHAINS)})-(\d+)([{TEACHERS}]?)(?:\+(\d+|{EVERY}))?")
@@ -152,7 +152,8 @@ def summarizers(names: Iterable[str]) -> list[str]:
 
 
 def _preference(chain: str) -> int:
-    return 1 if chain == MIXED else -PREFERRED.index(chain)
+    """Return how good a chain should be; the systems to compare with come last."""
+    return 1 if chain == MIXED else -PREFERRED.index(chain) - (len(PREFERRED) if chain in BASELINES else 0)
 
 
 def latest(names: Iterable[str]) -> str | None:

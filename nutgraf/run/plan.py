@@ -19,7 +19,8 @@ expander that weighs what teachers agree on. Nothing is trained for it.
 
 With `plan.warm_start` (not in the paper) fewer models start from random weights: one expander, all-1, is trained on the
 artificial pairs of all initializers, and each x-1 starts from it; x-3 starts from x-1, x-4 from x-2, all-2 from the
-first chain's x-2. Where `near` is a chain, that is mixed-2; all-2 starts from random weights.
+first chain's x-2. Where `near` is a chain, that is mixed-2; all-2 starts from random weights. Beside one other chain,
+near-1 starts from its x-1: found pairs are few.
 
 The systems in `plan.baselines`, other than the paper's, stand beside the chains: x-0 alone, to compare with. One that
 is in `plan.initializers` starts a chain as any initializer does. Some learn from aligned pairs, where there are any:
@@ -121,7 +122,8 @@ def make_plan(settings: recipe.Plan, aligned: bool = False, aligned_limits: Sequ
             steps += _initializer(chain, steps) if iteration == 2 else []
             last = ModelName(chain, iteration - 2)
             steps += [] if last.pairs in {step.name for step in steps} else [_pairs(last)]
-            steps += [] if common else _loop(chain, iteration, warm)
+            only = ModelName(of_paper[0], 1) if chain == NEAR and warm and len(of_paper) == 1 else None
+            steps += [] if common else _loop(chain, iteration, warm, only)
         if common:
             steps.append(_trained(common, [ModelName(chain) for chain in of_paper]))
             for chain in chains:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nutgraf import recipe as recipes
 from nutgraf.learning.beam import LEAST_BATCH, NEVER, Beam, Decoder, DecodingState, beam
 from nutgraf.models.light import Forbid, LightDecoder, LightModel
-from nutgraf.progress import Progress, Report, ShouldStop, check_stop
+from nutgraf.progress import Progress, Report, ShouldStop, check_stop, ignore, never
 from nutgraf.text.lexicon import EOS, UNK, Ids
 
 if TYPE_CHECKING:
@@ -42,24 +42,24 @@ class Attribution:
         self.weights, self.probabilities, self.nearness, self.end = weights, probabilities, nearness, end
 
 
+@dataclass(frozen=True)
+class SearchRequest:
+    """What is asked of a backend, beside the sentences; `forbid` gives the words that would contradict one."""
+
+    decoding: recipes.Decoding
+    n_best: int
+    forbid: Forbid
+    report: Report = ignore
+    should_stop: ShouldStop = never
+
+
 class Backend(Protocol):
     """Turns sentences into summaries."""
 
     longest: int  # words that it can write
 
-    def __call__(
-        self,
-        sentences: Sequence[Ids],
-        decoding: recipes.Decoding,
-        n_best: int,
-        report: Report,
-        forbid: Forbid,
-        should_stop: ShouldStop,
-    ) -> list[list[Ids]]:
-        """Return the best summaries of each sentence, best first: at least one, at most `n_best`.
-
-        `forbid` gives the words that would contradict a sentence, for faithful output.
-        """
+    def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Ids]]:
+        """Return the best summaries of each sentence, best first: at least one, at most `n_best`."""
 
     def count_work(self, sentences: int, decoding: recipes.Decoding, n_best: int) -> int:
         """Return how much work a call may be, in steps of one hypothesis."""
@@ -84,15 +84,7 @@ class Initial:
     def __init__(self, apply: Callable[[Sequence[Ids]], list[Ids]]):
         self.apply = apply
 
-    def __call__(
-        self,
-        sentences: Sequence[Ids],
-        decoding: recipes.Decoding,
-        n_best: int,
-        report: Report,
-        forbid: Forbid,
-        should_stop: ShouldStop,
-    ) -> list[list[Ids]]:
+    def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Ids]]:
         """Return one summary each. It knows of nothing that is forbidden: the Summarizer leaves that out."""
         return [[summary] for summary in self.apply(sentences)]
 
@@ -132,34 +124,29 @@ class Searched:
         self.longest = model.settings.positions - 1
         self._output_words, self._facts = output_words, facts
 
-    def __call__(
-        self,
-        sentences: Sequence[Ids],
-        decoding: recipes.Decoding,
-        n_best: int,
-        report: Report,
-        forbid: Forbid,
-        should_stop: ShouldStop,
-    ) -> list[list[Ids]]:
-        """Search; for more alternatives than the beam is wide, once more with a wider one. The best stays the best."""
-        only_copied, forbidden = (self._facts, forbid) if decoding.faithful else (None, None)
-        decoder = make_decoder(self.model, self._output_words, only_copied, forbidden, decoding.related_words)
-        found = self._search(decoder, sentences, decoding, decoding.beam, report, should_stop)
-        if n_best > decoding.beam:
-            found = _keep_best(found, self._search(decoder, sentences, decoding, n_best, report, should_stop))
-        return [summaries[:n_best] for summaries in found]
+    def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Ids]]:
+        """Return the best of the last search."""
+        return [summaries[: request.n_best] for summaries in self.search(sentences, request)[-1]]
+
+    def search(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[list[Ids]]]:
+        """Return what the beam finds and, where more is asked for than it is wide, what a wider one finds.
+
+        The best of the first search stays the best.
+        """
+        decoding = request.decoding
+        only_copied, forbid = (self._facts, request.forbid) if decoding.faithful else (None, None)
+        decoder = make_decoder(self.model, self._output_words, only_copied, forbid, decoding.related_words)
+        found = [self._search(decoder, sentences, request, decoding.beam)]
+        if request.n_best > decoding.beam:
+            wider = _keep_best(found[0], self._search(decoder, sentences, request, request.n_best))
+            found.append([summaries[: request.n_best] for summaries in wider])
+        return found
 
     def _search(
-        self,
-        decoder: Decoder,
-        sentences: Sequence[Ids],
-        decoding: recipes.Decoding,
-        width: int,
-        report: Report,
-        should_stop: ShouldStop,
+        self, decoder: Decoder, sentences: Sequence[Ids], request: SearchRequest, width: int
     ) -> list[list[Ids]]:
-        settings = Beam.of(decoding, width, unk=not self.model.settings.copy)
-        found = beam(decoder, sentences, settings, report, should_stop)
+        settings = Beam.of(request.decoding, width, unk=not self.model.settings.copy)
+        found = beam(decoder, sentences, settings, request.report, request.should_stop)
         return [[h.words for h in hypotheses] or [np.zeros(0, np.int32)] for hypotheses in found]
 
     def count_work(self, sentences: int, decoding: recipes.Decoding, n_best: int) -> int:
@@ -189,41 +176,25 @@ class Agreed:
         self.members, self.agreement = members, agreement
         self.longest = min(member.longest for member in members)
 
-    def __call__(
-        self,
-        sentences: Sequence[Ids],
-        decoding: recipes.Decoding,
-        n_best: int,
-        report: Report,
-        forbid: Forbid,
-        should_stop: ShouldStop,
-    ) -> list[list[Ids]]:
-        """Search with all members; for more alternatives than a beam is wide, once more with wider ones."""
-        found = self._rank(sentences, decoding, decoding.beam, report, forbid, should_stop)
-        if n_best > decoding.beam:
-            found = _keep_best(found, self._rank(sentences, decoding, n_best, report, forbid, should_stop))
-        return [summaries[:n_best] for summaries in found]
+    def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Ids]]:
+        """Search with all members, and rank what they found; as there, the best of the first search stays the best."""
+        found = [member.search(sentences, self._part(request, number)) for number, member in enumerate(self.members)]
+        check_stop(request.should_stop)
+        first, *wider = [self._rank(sentences, of_members) for of_members in zip(*found, strict=True)]
+        return [summaries[: request.n_best] for summaries in (_keep_best(first, *wider) if wider else first)]
 
-    def _rank(
-        self,
-        sentences: Sequence[Ids],
-        decoding: recipes.Decoding,
-        width: int,
-        report: Report,
-        forbid: Forbid,
-        should_stop: ShouldStop,
-    ) -> list[list[Ids]]:
-        proposed: list[list[Ids]] = [[] for _ in sentences]
-        for number, member in enumerate(self.members):
+    def _part(self, request: SearchRequest, before: int) -> SearchRequest:
+        """Return the same for one member: its progress is a part of the whole, behind that of `before` others."""
 
-            def report_part(progress: Progress, before: int = number) -> None:
-                done = (before * progress.total + progress.done) // len(self.members)
-                report(replace(progress, done=done))
+        def report(progress: Progress) -> None:
+            done = (before * progress.total + progress.done) // len(self.members)
+            request.report(replace(progress, done=done))
 
-            found = member(sentences, decoding, width, report_part, forbid, should_stop)
-            for own, summaries in zip(proposed, found, strict=True):
-                own += [summary for summary in summaries if len(summary)]
-        check_stop(should_stop)
+        return replace(request, report=report)
+
+    def _rank(self, sentences: Sequence[Ids], found: Sequence[list[list[Ids]]]) -> list[list[Ids]]:
+        """Return the proposals of all members for each sentence, best first."""
+        proposed = [[words for own in of_one for words in own if len(words)] for of_one in zip(*found, strict=True)]
         return [ranked or [np.zeros(0, np.int32)] for ranked in self.agreement.rank(sentences, proposed)]
 
     def count_work(self, sentences: int, decoding: recipes.Decoding, n_best: int) -> int:

@@ -13,6 +13,7 @@ from nutgraf.text.casing import Casing
 from nutgraf.text.directions import find_contradictions
 from nutgraf.text.facts import find_unsupported
 from nutgraf.text.lexicon import SPECIALS, Ids
+from nutgraf.text.negations import find_lost_negations
 
 # A line that ends in one of these is not finished; "in", "on", "up" may belong to a verb and end one.
 _DANGLING = (
@@ -38,7 +39,7 @@ class Cleaner:
             cleaned = [trim(summary, self.codec) for summary in cleaned]
         if decoding.prefer_true and len(cleaned) > 1:
             text, *written = self.codec.decode([sentence, *cleaned], UNKNOWN)
-            faults = [sum(self._find_faults(words, text)) for words in written]
+            faults = [sum(self._find_faults(words, text)) + any(find_lost_negations(words, text)) for words in written]
             cleaned = [cleaned[place] for place in sorted(range(len(cleaned)), key=faults.__getitem__)]
         return cleaned
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from nutgraf.progress import Report, ShouldStop
 from nutgraf.recipe import Decoding
-from nutgraf.summarizing.backends import Backend, Initial
+from nutgraf.summarizing.backends import Backend, Initial, SearchRequest
 from nutgraf.summarizing.cleaning import Cleaner
 from nutgraf.summarizing.results import SummaryOptions
 from nutgraf.text.directions import forbidden_words
@@ -71,7 +71,7 @@ class Search:
 
     def _ask(self, sentences: Sequence[Ids], decoding: Decoding, n_best: int, most: int) -> list[list[Ids]]:
         """Return up to `n_best` clean summaries of each sentence, cut to `most` words."""
-        found = self.model(sentences, decoding, n_best, self.report, self._forbid, self.should_stop)
+        found = self.model(sentences, SearchRequest(decoding, n_best, self._forbid, self.report, self.should_stop))
         return [
             self.cleaner.clean_all(summaries, sentence, decoding, most)
             for summaries, sentence in zip(found, sentences, strict=True)

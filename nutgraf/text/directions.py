@@ -14,30 +14,11 @@ The lists are general English. Nothing in them is there for the sake of a pair o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nutgraf.text.inflection import inflect, words_of
 from nutgraf.text.tokens import is_number
-
-
-def _words(line: str) -> frozenset[str]:
-    return frozenset(line.split())
-
-
-def _inflect(line: str) -> frozenset[str]:
-    """Return all forms of regular verbs."""
-    return frozenset(form for verb in line.split() for form in _forms(verb))
-
-
-def _forms(verb: str) -> tuple[str, str, str, str]:
-    if verb.endswith("e"):
-        return verb, verb + "s", verb + "d", (verb if verb.endswith("ee") else verb[:-1]) + "ing"
-    if re.search("[^aeiou]y$", verb):
-        return verb, verb[:-1] + "ies", verb[:-1] + "ied", verb + "ing"
-    # A short verb doubles its last letter: drop, dropped.
-    stem = verb + verb[-1] if re.fullmatch("[^aeiou]*[aeiou][^aeiouwxy]", verb) else verb
-    return verb, verb + ("es" if re.search("(s|sh|ch|x|o)$", verb) else "s"), stem + "ed", stem + "ing"
 
 
 @dataclass(frozen=True)
@@ -58,15 +39,15 @@ class Axis:
     about: frozenset[str] = frozenset()
 
 
-_RISE = _inflect("climb jump surge soar gain increase rebound skyrocket") | _words(
+_RISE = inflect("climb jump surge soar gain increase rebound skyrocket") | words_of(
     "up higher rise rises rose risen rising grow grows grew grown growing leap leaps leaped leapt leaping"
 )
-_FALL = _inflect("drop slip decline tumble plunge plummet decrease slump dip") | _words(
+_FALL = inflect("drop slip decline tumble plunge plummet decrease slump dip") | words_of(
     """down lower fall falls fell fallen falling slide slides slid sliding sink sinks sank sunk sinking shrink shrinks
     shrank shrunk shrinking"""
 )
-_RAISE = _inflect("raise hike")
-_CUT = _inflect("reduce slash trim") | _words("cut cuts cutting lowers lowered lowering")
+_RAISE = inflect("raise hike")
+_CUT = inflect("reduce slash trim") | words_of("cut cuts cutting lowers lowered lowering")
 
 AXES = (
     Axis(
@@ -74,11 +55,11 @@ AXES = (
         Side(
             _RISE,
             _RAISE
-            | _inflect(
+            | inflect(
                 """accelerate add advance boost bounce double exceed expand firm improve lift outperform quadruple rally
                 recover spike strengthen swell top triple widen"""
             )
-            | _words(
+            | words_of(
                 """above best better bullish expansion growth high highest highs improvement peak
                 positive record records recovery strength strong stronger strongest upside upturn upward upwards"""
             ),
@@ -86,11 +67,11 @@ AXES = (
         Side(
             _FALL,
             _CUT
-            | _inflect(
+            | inflect(
                 """collapse contract crash decelerate deteriorate dive dwindle ease erode fade halve lag miss narrow
                 retreat slow soften underperform weaken worsen"""
             )
-            | _words(
+            | words_of(
                 """bearish below contraction downside downturn downward downwards lose loses losing loss
                 losses lost low lowest lows negative off recession reduction shed sheds shedding slowdown soft softer
                 trough weak weaker weakest weakness worse worst"""
@@ -99,9 +80,9 @@ AXES = (
     ),
     Axis(
         "raise or cut",
-        Side(_RAISE, _RISE | _inflect("add boost expand lift") | _words("upward upwards")),
-        Side(_CUT, _FALL | _inflect("eliminate scrap") | _words("downward downwards reduction reductions")),
-        about=_words(
+        Side(_RAISE, _RISE | inflect("add boost expand lift") | words_of("upward upwards")),
+        Side(_CUT, _FALL | inflect("eliminate scrap") | words_of("downward downwards reduction reductions")),
+        about=words_of(
             """budget dividend dividends estimate estimates fee fees forecast forecasts guidance outlook output pay
             price prices production rate rates spending target targets tariff tariffs tax taxes wage wages"""
         ),
@@ -109,62 +90,62 @@ AXES = (
     Axis(
         "beat or miss",
         Side(
-            _inflect("top exceed surpass") | _words("beat beats beaten beating"),
-            _words("above ahead better higher more over stronger up") | _inflect("outpace outstrip"),
+            inflect("top exceed surpass") | words_of("beat beats beaten beating"),
+            words_of("above ahead better higher more over stronger up") | inflect("outpace outstrip"),
         ),
         Side(
-            _inflect("miss trail") | _words("undershoot undershoots undershot undershooting"),
-            _words("behind below down less lower short shy under weaker worse") | _inflect("disappoint lag"),
+            inflect("miss trail") | words_of("undershoot undershoots undershot undershooting"),
+            words_of("behind below down less lower short shy under weaker worse") | inflect("disappoint lag"),
         ),
-        about=_words("consensus estimate estimates expectation expectations forecast forecasts"),
+        about=words_of("consensus estimate estimates expectation expectations forecast forecasts"),
     ),
     Axis(
         "profit or loss",
         Side(
-            _words("profit profits profitable profitability"),
-            _inflect("earn gain") | _words("earnings income surplus"),
+            words_of("profit profits profitable profitability"),
+            inflect("earn gain") | words_of("earnings income surplus"),
         ),
         Side(
-            _words("loss losses loss-making unprofitable"),
-            _words("deficit lose loses losing lost negative red write-down write-downs writedown writedowns"),
+            words_of("loss losses loss-making unprofitable"),
+            words_of("deficit lose loses losing lost negative red write-down write-downs writedown writedowns"),
         ),
     ),
     Axis(
         "upgrade or downgrade",
-        Side(_inflect("upgrade"), _RAISE | _inflect("lift")),
-        Side(_inflect("downgrade"), _CUT | _words("lower")),
+        Side(inflect("upgrade"), _RAISE | inflect("lift")),
+        Side(inflect("downgrade"), _CUT | words_of("lower")),
     ),
     Axis(
         "accept or reject",
         Side(
-            _inflect("accept approve endorse ratify"),
-            _inflect("adopt agree allow back clear pass support vote") | _words("acceptance agreement approval"),
+            inflect("accept approve endorse ratify"),
+            inflect("adopt agree allow back clear pass support vote") | words_of("acceptance agreement approval"),
         ),
         Side(
-            _inflect("reject veto rebuff spurn"),
-            _inflect("block decline dismiss oppose refuse vote")
-            | _words("against denied denies deny denying down opposition rejection refusal"),
+            inflect("reject veto rebuff spurn"),
+            inflect("block decline dismiss oppose refuse vote")
+            | words_of("against denied denies deny denying down opposition rejection refusal"),
         ),
     ),
     Axis(
         "convict or acquit",
-        Side(_inflect("convict") | _words("guilty"), _inflect("jail sentence") | _words("conviction convictions")),
+        Side(inflect("convict") | words_of("guilty"), inflect("jail sentence") | words_of("conviction convictions")),
         Side(
-            _words("acquit acquits acquitted acquitting acquittal"),
-            _inflect("clear exonerate free overturn quash") | _words("innocent innocence"),
+            words_of("acquit acquits acquitted acquitting acquittal"),
+            inflect("clear exonerate free overturn quash") | words_of("innocent innocence"),
         ),
     ),
 )
 
-_NEGATIONS = _inflect("avoid avert cap curb erase fail halt limit pare prevent reverse stop trim") | _words(
+_NEGATIONS = inflect("avoid avert cap curb erase fail halt limit pare prevent reverse stop trim") | words_of(
     "not n't no never neither nor none nobody without cannot hardly unlikely instead rather"
 )
 _REACH = 2  # words before a direction word where a negation still means it
 # Verbs after which "up" and "down" are part of the verb.
-_PHRASAL = _inflect(
+_PHRASAL = inflect(
     """back bow burn call calm clean clear cover crack end fill follow gun hand heat hunt join knock line link look mix
     nail open pick pin play pull round settle show sign step sum team touch track turn use warm wash wrap"""
-) | _words(
+) | words_of(
     """blow blows blew blown blowing break breaks broke broken breaking build builds built building catch catches
     caught catching come comes coming came cut cuts cutting eat eats ate eaten eating get gets got getting give gives
     gave given giving hang hangs hung hanging hold holds held holding keep keeps kept keeping lay lays laid laying lie
@@ -175,8 +156,8 @@ _PHRASAL = _inflect(
     wakes woke woken waking wind winds wound winding write writes wrote written writing"""
 )
 # "The lower house" and "higher education" say nothing of an amount.
-_COMPOUNDS = _words("chamber chambers court courts education ground house houses learning")
-_DECLINES = _inflect("decline")
+_COMPOUNDS = words_of("chamber chambers court courts education ground house houses learning")
+_DECLINES = inflect("decline")
 
 
 def find_directions(words: Sequence[str]) -> list[bool]:

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ NEW_NUMBER = -1  # the id of a number that the lexicon lacks; other ids that it 
 START, END, UNKNOWN, NUMBER = range(4)  # the first classes; each frequent word has one of its own
 ORDER = 3
 _MIN_COUNT = 2
+MOST_BYTES = 2**28  # of a stored model when unpacked: 300,000 summaries take 60 MB
 _BITS = 21  # of a class in a packed n-gram: three of them go into 63 bits
 
 Longs = NDArray[np.int64]
@@ -110,14 +112,14 @@ class Trigrams:
     def load(cls, path: Path) -> Trigrams:
         """Read what `save` wrote; anything else is a ValueError."""
         try:
-            with np.load(path, allow_pickle=False) as stored:
-                counted = [(stored[f"grams{order}"], stored[f"counts{order}"]) for order in range(1, ORDER + 1)]
-                classes = stored["classes"]
+            stored = _read_arrays(path)
+            counted = [(stored[f"grams{order}"], stored[f"counts{order}"]) for order in range(1, ORDER + 1)]
+            classes = stored["classes"]
         except (BadZipFile, KeyError, EOFError) as error:
             raise ValueError(f"no trigrams ({error})") from error
         arrays = [classes, *(array for pair in counted for array in pair)]
-        if any(array.ndim != 1 or array.dtype.kind != "i" or array.min(initial=0) < 0 for array in arrays):
-            raise ValueError("counts that are no whole numbers of 0 or more")
+        if any(array.min(initial=0) < 0 for array in arrays):
+            raise ValueError("counts below 0")
         if classes.max(initial=0) >= 1 << _BITS or any(len(grams) != len(counts) for grams, counts in counted):
             raise ValueError("trigrams of other words")
         levels = [_Counts.counted(np.cumsum(grams), counts.astype(np.int64)) for grams, counts in counted]
@@ -150,6 +152,28 @@ class Trigrams:
         for order, level in enumerate(self._levels, 1):
             found = level.interpolate(_shorten(grams, order), found)
         return found
+
+
+def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Read a file of rows of numbers, by the names that numpy gave them; the file may be a stranger's.
+
+    Nothing is unpacked or allocated before its size is known: numpy's own reader believes what a header says.
+    """
+    with ZipFile(path) as archive:
+        if (size := sum(info.file_size for info in archive.infolist())) > MOST_BYTES:
+            raise ValueError(f"{size:,} bytes when unpacked; a model of summaries has at most {MOST_BYTES:,}")
+        return {info.filename.removesuffix(".npy"): _read_array(archive.read(info)) for info in archive.infolist()}
+
+
+def _read_array(content: bytes) -> NDArray[Any]:
+    file = BytesIO(content)
+    if np.lib.format.read_magic(file) != (1, 0):
+        raise ValueError("arrays of another version of numpy's format")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+    rest = content[file.tell() :]
+    if dtype.kind != "i" or shape != (len(rest) // dtype.itemsize,) or len(rest) % dtype.itemsize:
+        raise ValueError("no row of whole numbers, or not as many as it says")
+    return np.frombuffer(rest, dtype=dtype)
 
 
 def classify(counts: Longs, words: Sequence[str], known: Ids | None = None, min_count: int = _MIN_COUNT) -> Longs:

@@ -84,7 +84,7 @@ def test_every_step_comes_after_its_needs() -> None:
         Plan(iterations=6, train_all=False),
         *(
             Plan(chains, iterations, warm_start=warm)
-            for chains in (NEAR, ("near",), ("near", "dbae"), ("near", "mu1", "pr-thr"))
+            for chains in (NEAR, ("near",), ("near", "dbae"), ("near", "mu1", "pr-thr"), ("near", "hc"), ("hc", "mu1"))
             for iterations in (0, 2, 4)
             for warm in (False, True)
         ),
@@ -192,6 +192,8 @@ def test_near_and_one_other_have_all_and_no_mixed(warm: bool) -> None:
     loops = [[f"{x}-0", f"{x}-0.pairs", f"{x}-1", f"{x}-1.pairs", f"{x}-2"] for x in ("mu1", "near")]
     assert names(Plan(("mu1", "near"), 2, warm_start=warm)) == [*BEFORE, *loops[0], *loops[1], "near-2.pairs", "all-2"]
     assert names(Plan(("mu1", "near"), 4, warm_start=warm))[-1] == "all-4"
+    starts = {step.name: step.start for step in make_plan(Plan(("mu1", "near"), 4, warm_start=warm))}
+    assert (starts["mu1-1"], starts["near-1"], starts["near-3"]) == ("", *(("mu1-1", "near-1") if warm else ("", "")))
 
 
 def test_near_comes_after_the_chains_of_the_paper_and_all_before_mixed() -> None:

@@ -13,10 +13,10 @@ import pytest
 from nutgraf import recipe as recipes
 from nutgraf.models.agreement import Agreement
 from nutgraf.models.members import Members
-from nutgraf.progress import Progress, ignore, never
+from nutgraf.progress import Progress
 from nutgraf.run.events import Event
 from nutgraf.run.folder import Run
-from nutgraf.summarizing.backends import Agreed, Searched
+from nutgraf.summarizing.backends import Agreed, Searched, SearchRequest
 from nutgraf.summarizing.export import write
 from nutgraf.summarizing.summarizer import Summarizer
 from nutgraf.text.corpus import Corpus as Sentences
@@ -43,7 +43,7 @@ def toy_agreed(copy: bool = True) -> Agreed:
 
 
 def search(model: Agreed | Searched, sentences: list[Ids], n_best: int, decoding: recipes.Decoding = DECODING) -> Found:
-    found = model(sentences, decoding, n_best, ignore, lambda _: NONE, never)
+    found = model(sentences, SearchRequest(decoding, n_best, lambda _: NONE))
     return [[words.tolist() for words in summaries] for summaries in found]
 
 
@@ -73,18 +73,18 @@ def test_more_alternatives_than_the_beam_is_wide_leave_the_best_one() -> None:
 
 def test_what_is_forbidden_is_proposed_by_nobody() -> None:
     agreed, faithful = toy_agreed(copy=False), replace(DECODING, faithful=True)
-    barred = agreed(SENTENCES[:1], faithful, 1, ignore, lambda _: NONE, never)[0][0][:1]
+    barred = agreed(SENTENCES[:1], SearchRequest(faithful, 1, lambda _: NONE))[0][0][:1]
     for decoding, free in ((faithful, False), (DECODING, True)):
-        found = agreed(SENTENCES[:1], decoding, 6, ignore, lambda _: barred, never)[0]
+        found = agreed(SENTENCES[:1], SearchRequest(decoding, 6, lambda _: barred))[0]
         assert any(barred[0] in words for words in found) == free
 
 
 def test_progress_counts_each_sentence_once_and_a_sentence_without_words_has_a_summary() -> None:
     heard: list[Progress] = []
-    toy_agreed()(SENTENCES, DECODING, 1, heard.append, lambda _: NONE, never)
+    toy_agreed()(SENTENCES, SearchRequest(DECODING, 1, lambda _: NONE, heard.append))
     assert [progress.done for progress in heard] == sorted(progress.done for progress in heard)
     assert (heard[-1].done, heard[-1].total) == (3, 3)
-    assert toy_agreed()([], DECODING, 1, ignore, lambda _: NONE, never) == []
+    assert toy_agreed()([], SearchRequest(DECODING, 1, lambda _: NONE)) == []
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,11 @@ import pytest
 
 from nutgraf import recipe as recipes
 from nutgraf.errors import InputError, RunError
-from nutgraf.models.light import Forbid
-from nutgraf.progress import Report, ShouldStop, Stopped, ignore, never
+from nutgraf.progress import Stopped
 from nutgraf.recipe import Decoding
 from nutgraf.run.folder import Run
 from nutgraf.summarizing import summarizer as summarizing
-from nutgraf.summarizing.backends import Attribution, Initial, Searched
+from nutgraf.summarizing.backends import Attribution, Initial, Searched, SearchRequest
 from nutgraf.summarizing.explaining import geometric_mean, rank
 from nutgraf.summarizing.results import Summary, SummaryOptions
 from nutgraf.summarizing.summarizer import Summarizer
@@ -158,11 +157,11 @@ def test_the_search_forbids_words_only_where_output_is_to_be_faithful() -> None:
     searched = Searched(model, 0, np.zeros(len(model.target), dtype=bool))
     sentences, settings = [np.array([15], np.int32)], recipes.Decoding(min_words=3, max_words=3, faithful=True)
     none = np.zeros(0, np.int32)
-    free = searched(sentences, settings, 1, ignore, lambda _: none, never)[0][0]
-    bound = searched(sentences, settings, 1, ignore, lambda _: free[:1], never)[0][0]
+    free = searched(sentences, SearchRequest(settings, 1, lambda _: none))[0][0]
+    bound = searched(sentences, SearchRequest(settings, 1, lambda _: free[:1]))[0][0]
     assert free[0] not in bound
     assert len(bound) == 3
-    either = searched(sentences, replace(settings, faithful=False), 1, ignore, lambda _: free[:1], never)[0][0]
+    either = searched(sentences, SearchRequest(replace(settings, faithful=False), 1, lambda _: free[:1]))[0][0]
     assert either.tolist() == free.tolist()
 
 
@@ -337,15 +336,8 @@ class Marks(Searched):
     def __init__(self) -> None:
         self.asked: list[tuple[int, int, int]] = []
 
-    def __call__(
-        self,
-        sentences: Sequence[Ids],
-        decoding: Decoding,
-        n_best: int,
-        report: Report,
-        forbid: Forbid,
-        should_stop: ShouldStop,
-    ) -> list[list[Ids]]:
+    def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Ids]]:
+        decoding = request.decoding
         self.asked.append((len(sentences), decoding.min_words, decoding.max_words))
         words = np.array([3, 4, 5, 4, 6, 4, 8, 4, 9, 4], dtype=np.int32)
         return [[words[: decoding.min_words]] for _ in sentences]
@@ -485,16 +477,8 @@ class Several:
     def __init__(self, *summaries: Sequence[int]):
         self.summaries = [np.array(words, dtype=np.int32) for words in summaries]
 
-    def __call__(
-        self,
-        sentences: Sequence[Ids],
-        decoding: Decoding,
-        n_best: int,
-        report: Report,
-        forbid: Forbid,
-        should_stop: ShouldStop,
-    ) -> list[list[Ids]]:
-        return [self.summaries[:n_best] for _ in sentences]
+    def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Ids]]:
+        return [self.summaries[: request.n_best] for _ in sentences]
 
     def count_work(self, sentences: int, decoding: Decoding, n_best: int) -> int:
         raise NotImplementedError
@@ -513,3 +497,10 @@ def test_of_the_beam_a_summary_that_makes_nothing_up_is_preferred() -> None:
     assert truest(text) == ["Profit misses"]
     assert truest.words(text, SummaryOptions(max_words=4)) == [["profit", "misses"]]
     assert truest.words(["The U.S. profit"]) == [["profit", "u.s."]]
+
+
+def test_a_summary_that_loses_a_negation_goes_last() -> None:
+    model = Several([3, 5], [3, 8])  # ford profit, ford in
+    summarizer = Summarizer("several", model, LEXICON, recipes.Text(), Decoding(beam=2, prefer_true=True))
+    assert summarizer.words(["Ford will not profit in the end"]) == [["ford", "in"]]
+    assert summarizer.words(["Ford will profit in the end"]) == [["ford", "profit"]]

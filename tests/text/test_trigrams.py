@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter, defaultdict
+from io import BytesIO
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pytest
@@ -149,6 +152,29 @@ def test_a_model_comes_back_as_it_was_stored(tmp_path: Path) -> None:
     nothing = Trigrams.train(toy("a", "b"), TOY, min_count=9)  # but unigrams
     nothing.save(tmp_path / "nothing.npz")
     assert Trigrams.load(tmp_path / "nothing.npz").bits(toy("a b")).tolist() == nothing.bits(toy("a b")).tolist()
+
+
+@pytest.mark.parametrize(
+    ("header", "content", "reason"),
+    [
+        ({"descr": "<i8", "fortran_order": False, "shape": (10**12,)}, b"\0" * 8, "not as many as it says"),
+        ({"descr": "<f8", "fortran_order": False, "shape": (1,)}, b"\0" * 8, "no row of whole numbers"),
+        ({"descr": "|i1", "fortran_order": False, "shape": (2**28,)}, b"\0" * 2**28, "when unpacked"),
+    ],
+    ids=["a header that lies", "other numbers", "a small file that is large when unpacked"],
+)
+def test_a_strangers_model_is_refused_before_anything_is_allocated(
+    header: dict[str, object], content: bytes, reason: str, tmp_path: Path
+) -> None:
+    file = BytesIO()
+    np.lib.format.write_array_header_1_0(file, header)
+    with ZipFile(tmp_path / "trigrams.npz", "w", ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.writestr("classes.npy", file.getvalue() + content)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=reason):
+        Trigrams.load(tmp_path / "trigrams.npz")
+    assert tracemalloc.get_traced_memory()[1] < 10**7
+    tracemalloc.stop()
 
 
 def test_fewer_words_in_the_lexicon_change_nothing_for_what_is_known() -> None:
