@@ -51,14 +51,12 @@ def train(
     """
     aligned = align_words(vocab_F, vocab_S, vectors_F, vectors_S, settings, seed, report)
     nearest, distance = find_neighbours(aligned.summaries.vectors, aligned.texts.vectors)
-    in_F, in_S = (rows[:SHARED_WORDS] for rows in aligned.shared)
-    self_match = float((nearest[in_F] == in_S).mean()) if len(in_F) else 0.0
     neighbour_of = np.full(len(vocab_F), UNK, dtype=np.int32)
     distance_of = np.full(len(vocab_F), FARTHEST, dtype=np.float32)
     rows_F = vocab_F.local(aligned.texts.ids)
     neighbour_of[rows_F], distance_of[rows_F] = aligned.summaries.ids[nearest], distance
     eta = PAPER_ETA if isinstance(settings.eta, str) else settings.eta
-    return PrThr(vocab_F, neighbour_of, distance_of, eta, settings.max_words, self_match)
+    return PrThr(vocab_F, neighbour_of, distance_of, eta, settings.max_words, aligned.self_match)
 
 
 @dataclass(frozen=True)
@@ -76,6 +74,13 @@ class Aligned:
     texts: Side
     summaries: Side
     shared: tuple[Rows, Rows]  # the rows, of either side, of the words that both have
+
+    @property
+    def self_match(self) -> float:
+        """The share of the most frequent shared words that are their own nearest neighbours; 0 where none is shared."""
+        in_F, in_S = (rows[:SHARED_WORDS] for rows in self.shared)
+        nearest, _ = find_neighbours(self.summaries.vectors, self.texts.vectors[in_F])
+        return float((nearest == in_S).mean()) if len(in_F) else 0.0
 
 
 def align_words(

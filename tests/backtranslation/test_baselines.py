@@ -13,12 +13,13 @@ from nutgraf.evaluation.evaluate import evaluate_run
 from nutgraf.evaluation.tables import tables
 from nutgraf.hardware import Hardware
 from nutgraf.models import baselines, storage
-from nutgraf.progress import ignore
+from nutgraf.progress import Progress, Stopped, ignore
 from nutgraf.recipe import BASELINES, WITH_PAIRS
 from nutgraf.run.events import Event
 from nutgraf.run.folder import Run
 from nutgraf.run.systems import SYSTEMS
 from nutgraf.summarizing import export
+from nutgraf.summarizing.results import SummaryOptions
 from nutgraf.summarizing.summarizer import Summarizer
 from nutgraf.text.corpus import Corpus as Sentences
 from nutgraf.text.prepare import Prepared
@@ -65,6 +66,19 @@ def test_a_baseline_summarizes(compared: Run, name: str) -> None:
     assert summarizer([TEXT, "Shares rose ."])[0] == summary
     (explained,) = summarizer.explain([TEXT])
     assert [word.text for word in explained.summaries[0].words]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not SYSTEMS[name[:-2]].seq2seq])
+def test_a_baseline_takes_one_sentence_after_the_other_where_it_is_slow(compared: Run, name: str) -> None:
+    summarizer = Summarizer.load(compared.folder, name)
+    heard: list[Progress] = []
+    work = summarizer.count_work(3, SummaryOptions())
+    assert work == 3 * summarizer.count_work(1, SummaryOptions())
+    summarizer.words([TEXT] * 3, report=heard.append)
+    if work > 3:
+        assert [progress.done for progress in heard[:3]] == [1, 2, 3]
+        with pytest.raises(Stopped):
+            summarizer.answer([TEXT] * 3, SummaryOptions(), should_stop=lambda: True)
 
 
 def test_baselines_are_rows_of_the_first_table_after_lead(corpus: Corpus, compared: Run) -> None:

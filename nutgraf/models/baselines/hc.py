@@ -69,6 +69,11 @@ class HillClimbing:
         """The number of words of the lexicon that it was made for."""
         return len(self.forward.classes)
 
+    @property
+    def work(self) -> int:
+        """How much work a sentence is, in steps of a beam search's hypothesis: one takes as long as 20 exchanges."""
+        return max(1, self.settings.restarts * self.settings.steps // 20)
+
     def __call__(self, sentences: Sequence[Ids]) -> list[Ids]:
         """Summarize sentences."""
         return [self._summarize(np.asarray(sentence, dtype=np.int32)) for sentence in sentences]

@@ -23,6 +23,7 @@ from nutgraf.models.arrays import Arrays, read_arrays
 from nutgraf.models.baselines import Material, Seconds
 from nutgraf.models.baselines.phrase_table import make_phrases
 from nutgraf.models.baselines.stack_decoder import Options, StackDecoder
+from nutgraf.models.pr_thr import MIN_SELF_MATCH, explain_failure
 from nutgraf.recipe import Pbsmt, Recipe
 from nutgraf.run.sizes import Sizes
 from nutgraf.run.systems import OF_SUMMARIES, OF_TEXTS
@@ -66,6 +67,11 @@ class Translator:
     def lexicon_size(self) -> int:
         """The number of words of the lexicon that it was made for."""
         return len(self.table.vocab.table)
+
+    @property
+    def work(self) -> int:
+        """How much work a sentence is, in steps of a beam search's hypothesis: one takes as long as two of ours."""
+        return max(1, (self.settings.max_words + self.settings.distortion_limit) * self.settings.stack // 2)
 
     def __call__(self, sentences: Sequence[Ids]) -> list[Ids]:
         """Summarize sentences."""
@@ -111,6 +117,8 @@ def train(material: Material, job: Job) -> Translator:
     vocab_F, vocab_S = material.vocabularies["F"], material.vocabularies["S"]
     vectors = material.vectors(OF_TEXTS, vocab_F), material.vectors(OF_SUMMARIES, vocab_S)
     aligned = align_words(vocab_F, vocab_S, *vectors, material.recipe.pr_thr, seed_of(job.key), job.report)
+    if aligned.self_match < MIN_SELF_MATCH:
+        job.warn(explain_failure("PBSMT", aligned.self_match))
     texts, summaries = (_leave_out_end(side) for side in (aligned.texts, aligned.summaries))
     phrases = make_phrases(texts.vectors, summaries.vectors, settings).best(settings.options)
     rows = vocab_F.local(texts.ids)[phrases.sources]

@@ -5,14 +5,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 from nutgraf.errors import RunError
+from nutgraf.hardware import Hardware
+from nutgraf.learning.loop import Job
 from nutgraf.models.baselines import pbsmt
-from nutgraf.recipe import Pbsmt
+from nutgraf.recipe import Pbsmt, PrThr, Recipe
+from nutgraf.run.systems import OF_SUMMARIES, OF_TEXTS
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.kneser_ney import KneserNey
 from nutgraf.text.lexicon import SPECIALS, Ids, Lexicon, Vocab
+from nutgraf.text.prepare import Prepared
 
 WORDS = ("storm", "rain", "hit", "hits", "soaked", "soaks", "coast", "city", "yesterday")
 LEXICON = Lexicon([*SPECIALS, *WORDS])
@@ -53,6 +58,51 @@ def test_the_language_model_chooses_where_translations_are_alike() -> None:
     even = replace(translator().table, scores=np.full(5, -1, dtype=np.float32))
     model = pbsmt.Translator(even, translator().language, Pbsmt(order=3, distortion_limit=0))
     assert written(model([encode("rain hit city")])[0]) == "rain soaks city"
+
+
+class Toy:
+    """What a translator is made from: vectors of random words, in another order and rotated on the other side."""
+
+    def __init__(self, noise: float):
+        rng = np.random.default_rng(1)
+        words = rng.normal(size=(30, 8))
+        words[: len(SPECIALS)] = 0
+        rotation = np.linalg.qr(rng.normal(size=(8, 8)))[0]
+        other = words @ rotation + noise * rng.normal(size=words.shape)
+        other[: len(SPECIALS)] = 0
+        self.sides: dict[str, NDArray[np.float32]] = {
+            OF_TEXTS: other.astype(np.float32),
+            OF_SUMMARIES: words.astype(np.float32),
+        }
+        lexicon = Lexicon([*SPECIALS, *(chr(ord("a") + place % 26) * (1 + place // 26) for place in range(27))])
+        sentences = Corpus.of(rng.integers(3, 30, size=(40, 6)))
+        self.prepared = Prepared(lexicon, sentences, sentences, sentences)
+        vocab = Vocab(np.arange(30, dtype=np.int32), 30)
+        self.vocabularies = {"F": vocab, "S": vocab}
+        self.recipe = Recipe(pr_thr=PrThr(init="shared", epochs=0), pbsmt=Pbsmt(options=1, language_weight=0.0))
+        self.hardware = Hardware.of("cpu", 1)
+
+    def vectors(self, name: str, vocab: Vocab) -> NDArray[np.float32]:
+        return self.sides[name]
+
+
+def test_training_aligns_the_vectors_so_that_words_translate_themselves() -> None:
+    warnings: list[str] = []
+    model = pbsmt.train(Toy(0.01), Job("x", warn=warnings.append))
+    assert not warnings
+    assert model.table.starts.tolist() == [0, 0, 0, 0, *range(1, 28)]  # a translation of each word, none of marks
+    assert model.table.targets.tolist() == list(range(3, 30))
+    assert (model.table.scores <= 0).all()
+    assert model.table.scores.min() > -0.2
+    sentence = np.array([5, 9, 3, 20], dtype=np.int32)
+    assert model([sentence])[0].tolist() == sentence.tolist()
+
+
+def test_an_alignment_that_failed_is_told() -> None:
+    warnings: list[str] = []
+    pbsmt.train(Toy(50.0), Job("x", warn=warnings.append))
+    assert len(warnings) == 1
+    assert "PBSMT: the alignment failed" in warnings[0]
 
 
 def test_a_summary_is_the_first_words_that_are_written() -> None:
