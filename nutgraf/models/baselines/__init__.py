@@ -49,6 +49,10 @@ class Material(Protocol):
     def vectors(self, name: str, vocab: Vocab) -> NDArray[np.float32]:
         """Return the vectors of a vocabulary's words, row by row, from an embeddings step."""
 
+
+class Models(Material, Protocol):
+    """The same, and seq2seq models, for baselines that are made of some."""
+
     def new_model(self, source: str, target: str, settings: Settings, seed: str) -> Seq2seq:
         """Return an untrained model from one vocabulary to another: F, S or joint. One that copies has joint ones."""
 
@@ -76,10 +80,10 @@ class Seconds:
 class Baseline(Protocol):
     """A module of this room."""
 
-    def train(self, material: Material, job: Job) -> Initializer:
+    def train(self, material: Models, job: Job) -> Initializer:
         """Make the model; all randomness comes from the job's key."""
 
-    def train_with_pairs(self, material: Material, pairs: Pairs, job: Job) -> Initializer:
+    def train_with_pairs(self, material: Models, pairs: Pairs, job: Job) -> Initializer:
         """Make the model with the help of aligned pairs; only some have this function."""
 
     def load(self, folder: Path) -> Initializer:

@@ -25,7 +25,7 @@ from nutgraf import recipe as recipes
 from nutgraf.learning.batches import pad_batch
 from nutgraf.learning.loop import Fit, Job, Point, fit
 from nutgraf.models.arithmetic import TRAINING_FLOPS
-from nutgraf.models.baselines import Material, Pairs, Seconds
+from nutgraf.models.baselines import Models, Pairs, Seconds
 from nutgraf.models.baselines.reinforce import Drawn, discount, draw, draw_best, mean_log_probs, policy_loss
 from nutgraf.models.baselines.streams import PairStream, Stream, numbers
 from nutgraf.models.baselines.trained import Trained, load, training_seconds, writing_seconds
@@ -153,12 +153,12 @@ def play(game: Game, sources: Sources, settings: recipes.Adversarial, job: Job) 
     return fit(game, lesson, numbers, fitting, job, factors=factors)
 
 
-def train(material: Material, job: Job) -> Trained:
+def train(material: Models, job: Job) -> Trained:
     """Play without any pair."""
     return _train(material, material.trained_model(START), None, job)
 
 
-def train_with_pairs(material: Material, pairs: Pairs, job: Job) -> Trained:
+def train_with_pairs(material: Models, pairs: Pairs, job: Job) -> Trained:
     """Let the generator learn from the pairs alone, then play with them at hand."""
     generator, settings = material.trained_model(START), material.recipe.training
     fitting = fit_of(settings, pairs.steps, settings.learning_rate)
@@ -167,7 +167,7 @@ def train_with_pairs(material: Material, pairs: Pairs, job: Job) -> Trained:
     return _train(material, generator, (pairs.texts, pairs.summaries), job)
 
 
-def _train(material: Material, generator: Seq2seq, pairs: tuple[Corpus, Corpus] | None, job: Job) -> Trained:
+def _train(material: Models, generator: Seq2seq, pairs: tuple[Corpus, Corpus] | None, job: Job) -> Trained:
     recipe, prepared = material.recipe, material.prepared
     settings, writing = recipe.adversarial, recipe.generation
     reconstructor = material.new_model("S", "F", recipe.seq2seq, f"{job.key}.reconstructor")

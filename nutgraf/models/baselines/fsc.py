@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from nutgraf import recipe as recipes
 from nutgraf.learning.batches import pad_batch
 from nutgraf.learning.loop import Fit, Job, Point, fit
-from nutgraf.models.baselines import Material, Pairs, Seconds
+from nutgraf.models.baselines import Models, Pairs, Seconds
 from nutgraf.models.baselines.reinforce import Drawn, draw, policy_loss
 from nutgraf.models.baselines.streams import PairStream, Stream, numbers
 from nutgraf.models.baselines.trained import Trained, load, training_seconds, writing_seconds
@@ -161,7 +161,7 @@ def learn_all(model: Compression, sources: Sources, settings: recipes.Fsc, job: 
     return fit(model, lesson, numbers, fitting, job, factors={"compressor": 1.0, "reconstructor": 1.0})
 
 
-def train_with_pairs(material: Material, pairs: Pairs, job: Job) -> Trained:
+def train_with_pairs(material: Models, pairs: Pairs, job: Job) -> Trained:
     """Let both models learn from the pairs alone, then from texts without summaries, too."""
     recipe, prepared, settings = material.recipe, material.prepared, material.recipe.training
     copying = replace(recipe.seq2seq, copy=True)  # it has a pointer, whatever the others have

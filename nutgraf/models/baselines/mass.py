@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from nutgraf.models.baselines import Material, Seconds
+from nutgraf.models.baselines import Models, Seconds
 from nutgraf.recipe import Recipe
 from nutgraf.run.sizes import Sizes
 from nutgraf.seeds import seed_of
@@ -64,7 +64,7 @@ def make_pairs(
     return Corpus.of(sources), Corpus.of(targets)
 
 
-def train(material: Material, job: Job) -> Trained:
+def train(material: Models, job: Job) -> Trained:
     """Pre-train a seq2seq model on masked sentences of both piles; it is no summarizer yet."""
     from nutgraf.models.baselines.trained import Trained
     from nutgraf.models.learn import fit_of, learn

@@ -22,7 +22,7 @@ from nutgraf import recipe as recipes
 from nutgraf.learning.batches import pad_batch
 from nutgraf.learning.loop import Fit, Job, Point, fit
 from nutgraf.learning.search import Sampling, sample
-from nutgraf.models.baselines import Material, Seconds
+from nutgraf.models.baselines import Models, Seconds
 from nutgraf.models.baselines.streams import Stream, numbers
 from nutgraf.models.baselines.trained import Trained, load, training_seconds, writing_seconds
 from nutgraf.models.decoding import ConvDecoder
@@ -138,7 +138,7 @@ def learn_both(model: TwoWay, languages: Languages, fitting: Fit, job: Job) -> l
     return fit(model, lesson, numbers, replace(fitting, patience=0), job)
 
 
-def train(material: Material, job: Job) -> Trained:
+def train(material: Models, job: Job) -> Trained:
     """Train a summarizer and an expander; only the summarizer is kept."""
     recipe, prepared = material.recipe, material.prepared
     settings = recipe.training

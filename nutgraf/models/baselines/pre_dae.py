@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from nutgraf.models.baselines import Material, Seconds
+from nutgraf.models.baselines import Models, Seconds
 from nutgraf.recipe import Recipe
 from nutgraf.run.sizes import Sizes
 from nutgraf.seeds import seed_of
@@ -73,7 +73,7 @@ def make_pairs(texts: Corpus, said: Mask, count: int, rng: np.random.Generator) 
     return Corpus.of(sources), Corpus.of(targets)
 
 
-def train(material: Material, job: Job) -> Trained:
+def train(material: Models, job: Job) -> Trained:
     """Train a seq2seq model to pick words in a row out of scrambled texts."""
     from nutgraf.models.baselines.trained import Trained
     from nutgraf.models.learn import fit_of, learn
