@@ -10,7 +10,7 @@ import rich.table
 
 from nutgraf.evaluation.scores import RESAMPLES, Comparison
 from nutgraf.run.evaluations import Estimate, Row
-from nutgraf.run.names import ModelName, lead_words
+from nutgraf.run.names import ModelName, is_baseline, lead_words
 
 WIDTH = 100  # characters of a terminal that a table needs; in a narrower one its lines wrap
 
@@ -155,10 +155,8 @@ def tables(rows: Sequence[Row]) -> list[Table]:
     """
     if len({(row.pairs, row.signature) for row in rows}) > 1:
         raise ValueError("rows of one table must be scored on the same pairs by the same scorer")
-    names = {row.name: ModelName.find(row.name) for row in rows}
-    others = {name for name, model in names.items() if lead_words(name) or (model and model.baseline)}
-    baselines = [row for row in rows if row.name in others]
-    initial = [row for row in rows if (name := names[row.name]) and name.initial and row not in baselines]
+    baselines = [row for row in rows if lead_words(row.name) or is_baseline(row.name)]
+    initial = [row for row in rows if (name := ModelName.find(row.name)) and name.initial and row not in baselines]
     full = [row for row in rows if row not in baselines and row not in initial]
     unsupervised = [row for row in full if row.aligned == 0]
     supervised = sorted((row for row in full if row.aligned > 0), key=lambda row: row.aligned)

@@ -70,7 +70,10 @@ class Toy:
         rotation = np.linalg.qr(rng.normal(size=(8, 8)))[0]
         other = words @ rotation + noise * rng.normal(size=words.shape)
         other[: len(SPECIALS)] = 0
-        self.sides: dict[str, NDArray[np.float32]] = {OF_TEXTS: other.astype(np.float32), OF_SUMMARIES: words.astype(np.float32)}
+        self.sides: dict[str, NDArray[np.float32]] = {
+            OF_TEXTS: other.astype(np.float32),
+            OF_SUMMARIES: words.astype(np.float32),
+        }
         lexicon = Lexicon([*SPECIALS, *(chr(ord("a") + place % 26) * (1 + place // 26) for place in range(27))])
         sentences = Corpus.of(rng.integers(3, 30, size=(40, 6)))
         self.prepared = Prepared(lexicon, sentences, sentences, sentences)
