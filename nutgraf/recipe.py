@@ -257,8 +257,8 @@ class Pbsmt(Section):
     max_words: Annotated[int, Field(ge=1, le=40)] = default(15, "N, the longest summary, in words")
     order: Annotated[int, Field(ge=2, le=7)] = default(5, "words of the language model's n-grams")
     min_count: Positive = default(2, "n-grams of three words or more that occur less often are left out")
-    neighbours: Positive = default(10, "nearest words that CSLS averages over")
-    candidates: Positive = default(100, "nearest words of each word, among which a pair must have each other")
+    neighbours: Hypotheses = default(10, "nearest words that CSLS averages over")
+    candidates: Hypotheses = default(100, "nearest words of each word, among which a pair must have each other")
     options: Hypotheses = default(20, "translations of a word that the decoder tries")
     temperature: AboveZero = default(45.0, "factor of the cosines in the softmax of translation scores")
     translation_weight: NotNegative = default(0.2, "weight of the translation score of either direction")
@@ -315,7 +315,9 @@ class Hc(Section):
     words: Annotated[int, Field(ge=0, le=1_000)] = default(0, "length of a summary; 0: the summaries' mean length")
     similarity_weight: NotNegative = default(12.0, "power of the similarity to the text; that of the fluency is 1")
     restarts: Hypotheses = default(100, "random choices of words that the search starts from")
-    steps: Positive = default(250, "exchanges of a word for another that are tried from each start")
+    steps: Annotated[int, Field(ge=1, le=10_000)] = default(
+        250, "exchanges of a word for another that are tried from each start"
+    )
 
 
 @dataclass(frozen=True, config=CONFIG)

@@ -10,7 +10,7 @@ import rich.table
 
 from nutgraf.evaluation.scores import RESAMPLES, Comparison
 from nutgraf.run.evaluations import Estimate, Row
-from nutgraf.run.names import ModelName, lead_words
+from nutgraf.run.names import ModelName, is_baseline, lead_words
 from nutgraf.run.systems import SYSTEMS
 
 WIDTH = 100  # characters of a terminal that a table needs; in a narrower one its lines wrap
@@ -157,7 +157,7 @@ def tables(rows: Sequence[Row]) -> list[Table]:
     if len({(row.pairs, row.signature) for row in rows}) > 1:
         raise ValueError("rows of one table must be scored on the same pairs by the same scorer")
     names = {row.name: ModelName.find(row.name) for row in rows}
-    others = {name for name, model in names.items() if model and model.baseline}
+    others = {name for name in names if is_baseline(name)}
     full_systems = {name for name in others if (model := names[name]) and SYSTEMS[model.chain].full}
     baselines = [row for row in rows if lead_words(row.name) or row.name in others - full_systems]
     initial = [row for row in rows if (name := names[row.name]) and name.initial and row.name not in others]

@@ -134,6 +134,12 @@ class ModelName:
 FOUND = ModelName(NEAR)  # its pairs are found by words alone; those of near-2, near-4 ... are chosen with its help
 
 
+def is_baseline(name: str) -> bool:
+    """Whether a name is that of a baseline."""
+    model = ModelName.find(name)
+    return model is not None and model.baseline
+
+
 def is_pairs(step: str) -> bool:
     """Whether a step makes pairs."""
     return step.endswith(_PAIRS)
