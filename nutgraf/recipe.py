@@ -27,6 +27,14 @@ from nutgraf.errors import RecipeError
 SHIPPED = ("paper", "cpu", "quick")
 PAPER_INITIALIZERS = ("pr-thr", "dbae", "mu1")
 INITIALIZERS = (*PAPER_INITIALIZERS, "near")
+BASELINES = (
+    "pbsmt",
+    "pre-dae",
+    "nmt",
+    "adversarial",
+    "hc",
+)  # other systems, to compare with: those of the paper's tables in their order, then those since
+WITH_PAIRS = ("mass", "fsc")  # others, that summarize only once they have learned from aligned pairs
 AUTO = "auto"  # chosen by ROUGE-L on --valid pairs, or, without any, so that outputs are most like real summaries
 
 RENAMED = {  # keys of version 0.1, in whichever section has the new one
@@ -67,6 +75,11 @@ def _check(accepts: Callable[[Any], bool], expected: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _check_names(known: tuple[str, ...], least: int = 0) -> AfterValidator:
+    """Return a check for different names, this many at least. (Such a Field is not strict, for TOML has lists.)"""
+    return _check(lambda names: least <= len(names) == len({*names} & {*known}), f"different ones of {known}")
+
+
 Auto = Literal["auto"]
 # Upper bounds are far above anything sensible: a recipe that comes from a stranger allocates no more than this.
 Positive = Annotated[int, Field(ge=1)]
@@ -87,16 +100,9 @@ Length = Annotated[int, Field(ge=2, le=1000)]
 Odd = Annotated[int, Field(ge=1, le=99), _check(lambda number: number % 2 == 1, "an odd number")]
 TopWords = Annotated[int, _check(lambda words: words == 0 or words >= 10, "0 (all) or at least 10")]
 Digits = Literal["keep"] | Annotated[str, Field(pattern=r"^[^\p{C}\p{Z}]$")]
-Chains = Annotated[
-    tuple[str, ...],
-    Field(strict=False),  # TOML has lists
-    _check(lambda names: 0 < len(names) == len({*names} & {*INITIALIZERS}), f"different ones of {INITIALIZERS}"),
-]
-SomeChains = Annotated[
-    tuple[str, ...],
-    Field(strict=False),
-    _check(lambda names: len(names) == len({*names} & {*INITIALIZERS}), f"different ones of {INITIALIZERS}"),
-]
+Chains = Annotated[tuple[str, ...], Field(strict=False), _check_names((*INITIALIZERS, *BASELINES), least=1)]
+SomeChains = Annotated[tuple[str, ...], Field(strict=False), _check_names((*INITIALIZERS, *BASELINES))]
+Baselines = Annotated[tuple[str, ...], Field(strict=False), _check_names((*BASELINES, *WITH_PAIRS))]
 
 CONFIG = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 _EXPECTED = {  # where pydantic's own words would mislead who writes TOML
@@ -245,6 +251,76 @@ class Near(Section):
 
 
 @dataclass(frozen=True, config=CONFIG)
+class Pbsmt(Section):
+    """A baseline: phrase-based translation from texts to summaries, with phrases from vectors (Lample et al. 2018)."""
+
+    max_words: Annotated[int, Field(ge=1, le=40)] = default(15, "N, the longest summary, in words")
+    order: Annotated[int, Field(ge=2, le=7)] = default(5, "words of the language model's n-grams")
+    min_count: Positive = default(2, "n-grams of three words or more that occur less often are left out")
+    neighbours: Hypotheses = default(10, "nearest words that CSLS averages over")
+    candidates: Hypotheses = default(100, "nearest words of each word, among which a pair must have each other")
+    options: Hypotheses = default(20, "translations of a word that the decoder tries")
+    temperature: AboveZero = default(45.0, "factor of the cosines in the softmax of translation scores")
+    translation_weight: NotNegative = default(0.2, "weight of the translation score of either direction")
+    language_weight: NotNegative = default(0.5, "weight of the language model's log-probability")
+    distortion_weight: NotNegative = default(0.3, "cost of each word that the decoder jumps over")
+    distortion_limit: Annotated[int, Field(ge=0, le=20)] = default(6, "farthest jump of the decoder, in words")
+    stack: Hypotheses = default(100, "hypotheses kept for each number of words translated")
+
+
+@dataclass(frozen=True, config=CONFIG)
+class Nmt(Section):
+    """A baseline: one encoder for both sides, denoising, then back-translation on the fly (Lample et al. 2018)."""
+
+    steps: Positive = default(2_000, "training steps; batch and learning rate are those of [training]")
+
+
+@dataclass(frozen=True, config=CONFIG)
+class Adversarial(Section):
+    """A baseline: a generator that is to fool a critic, and whose text can be got back (Wang and Lee 2018)."""
+
+    steps: Positive = default(2_000, "training steps")
+    batch: TwoOrMore = default(64, "texts, and real summaries, per step; rewards are centred over them")
+    generator_rate: AboveZero = default(1e-4, "learning rate of the generator")
+    critic_rate: AboveZero = default(2e-3, "learning rate of the critic")
+    reconstructor_rate: AboveZero = default(1e-3, "learning rate of the reconstructor")
+    critic_width: Width = default(128, "size of the critic's LSTM")
+    alone: Share = default(0.25, "share of the steps in which the generator does not learn from rewards yet")
+    discount: Share = default(0.3, "factor by which a critic's reward counts less for each word before")
+    reconstruction_weight: NotNegative = default(1.0, "weight of the reconstructor's reward beside the critic's")
+
+
+@dataclass(frozen=True, config=CONFIG)
+class Mass(Section):
+    """A baseline: pre-training on masked spans, before aligned pairs (Song et al. 2019)."""
+
+    steps: Positive = default(5_000, "steps of pre-training; batch and learning rate are those of [training]")
+
+
+@dataclass(frozen=True, config=CONFIG)
+class Fsc(Section):
+    """A baseline: forced-attention compression with a language model as prior (Miao and Blunsom 2016)."""
+
+    steps: Positive = default(1_000, "training steps after those on pairs alone")
+    batch: TwoOrMore = default(64, "texts, and aligned pairs, per step")
+    learning_rate: AboveZero = default(5e-4, "learning rate of Adam in these steps")
+    prior_weight: NotNegative = default(0.1, "weight of the divergence from the language model of summaries")
+    reward_weight: NotNegative = default(0.1, "weight of what texts without summaries teach, beside the pairs")
+
+
+@dataclass(frozen=True, config=CONFIG)
+class Hc(Section):
+    """A baseline: hill climbing over the choice of a text's words (Schumann et al. 2020)."""
+
+    words: Annotated[int, Field(ge=0, le=1_000)] = default(0, "length of a summary; 0: the summaries' mean length")
+    similarity_weight: NotNegative = default(12.0, "power of the similarity to the text; that of the fluency is 1")
+    restarts: Hypotheses = default(100, "random choices of words that the search starts from")
+    steps: Annotated[int, Field(ge=1, le=10_000)] = default(
+        250, "exchanges of a word for another that are tried from each start"
+    )
+
+
+@dataclass(frozen=True, config=CONFIG)
 class Seq2seq(Section):
     """The convolutional model: fairseq's fconv_iwslt_de_en, with an optional copy distribution."""
 
@@ -358,7 +434,7 @@ class Decoding(Section):
 class Plan(Section):
     """Which models are trained."""
 
-    initializers: Chains = default(PAPER_INITIALIZERS, "the chains: pr-thr, dbae, mu1, near")
+    initializers: Chains = default(PAPER_INITIALIZERS, "the chains: pr-thr, dbae, mu1, near, or baselines")
     iterations: Annotated[int, Field(ge=0, le=100, multiple_of=2)] = default(
         6, "the last summarizers are x-<iterations>; even"
     )
@@ -374,6 +450,11 @@ class Plan(Section):
     )
     agreed: bool = default(False, "with near: also agreed-N, what all-N and near-N agree on (see [agreement])")
     warm_start: bool = default(False, "the chains share their first expander, and later models start from earlier ones")
+    baselines: Baselines = default(
+        (),
+        f"other systems to compare with, as `--with` adds them: {', '.join(BASELINES)};"
+        f" with aligned pairs also {', '.join(WITH_PAIRS)}",
+    )
 
 
 @dataclass(frozen=True, config=CONFIG)
@@ -387,6 +468,12 @@ class Recipe(Section):
     dbae: Dbae = Dbae()
     mu1: Mu1 = Mu1()
     near: Near = Near()
+    pbsmt: Pbsmt = Pbsmt()
+    nmt: Nmt = Nmt()
+    adversarial: Adversarial = Adversarial()
+    mass: Mass = Mass()
+    fsc: Fsc = Fsc()
+    hc: Hc = Hc()
     seq2seq: Seq2seq = Seq2seq()
     training: Training = Training()
     generation: Generation = Generation()

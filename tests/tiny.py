@@ -61,6 +61,17 @@ again_pairs = 1.5
 summarizer_weight = 0.4
 expander_weight = 0.7
 repeat = 2
+[nmt]
+steps = 6
+[mass]
+steps = 8
+[adversarial]
+steps = 8
+batch = 8
+critic_width = 8
+[fsc]
+steps = 4
+batch = 8
 [seq2seq]
 copy = true
 width = 16

@@ -8,17 +8,16 @@ the engine corrects it by what the steps before took.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from nutgraf.models.arithmetic import forward
-from nutgraf.recipe import Recipe
-from nutgraf.run.inputs import Inputs
+from nutgraf.models import alignment, baselines
+from nutgraf.models.arithmetic import GENERATION_FLOPS, TRAINING_FLOPS, forward
+from nutgraf.recipe import INITIALIZERS, Recipe
 from nutgraf.run.names import FOUND, NEAR
-from nutgraf.run.plan import JOINT, Kind, Step, training_steps
+from nutgraf.run.plan import ALIGNED, OWN_WAY, Kind, Step, training_steps
+from nutgraf.run.sizes import Sizes
+from nutgraf.run.systems import JOINT
 
 # Measured with one thread, all of them.
-TRAINING_FLOPS = 35e9
-GENERATION_FLOPS = 30e9
 TOKENISED_WORDS = 300e3  # a second
 CASED_WORDS = 4e6  # are looked at
 COUNTED_WORDS = 5e6  # a second
@@ -27,31 +26,7 @@ RESCORED = 2.5  # candidates per text that models score again
 LOADING = 3.0  # seconds: to start, read, write and check
 THRESHOLDS = 40.0  # seconds: to try values of eta and N
 _ONE_THREAD = (Kind.TEXT, Kind.CASING, Kind.ALIGNED, Kind.EMBEDDINGS)
-SINKHORN = 3.0e-9  # seconds for each pair of words matched, a step
 SEARCHED = 1.8e-9  # seconds for each text and summary that may be a pair
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """How many sentences, and words a sentence."""
-
-    texts: int
-    summaries: int
-    text_words: float
-    summary_words: float
-    aligned: int = 0
-
-    @classmethod
-    def of(cls, inputs: Inputs, recipe: Recipe) -> Sizes:
-        """Take the sizes of inputs; tokens are about 12 % more than words between blanks."""
-        mean = [1.12 * source.words / max(1, source.lines) for source in (inputs.texts, inputs.summaries)]
-        return cls(
-            inputs.texts.lines,
-            inputs.summaries.lines,
-            min(mean[0], recipe.text.max_text_words),
-            min(mean[1], recipe.text.max_summary_words),
-            inputs.aligned.lines if inputs.aligned else 0,
-        )
 
 
 def estimate(steps: Sequence[Step], recipe: Recipe, sizes: Sizes, threads: int) -> dict[str, float]:
@@ -94,13 +69,10 @@ def _seconds(step: Step, recipe: Recipe, sizes: Sizes) -> float:
 
 
 def _initializer(chain: str, recipe: Recipe, sizes: Sizes) -> float:
+    if chain not in INITIALIZERS:
+        return baselines.of(chain).estimate(recipe, sizes).training
     if chain == "pr-thr":
-        settings = recipe.pr_thr
-        work: float = settings.init_steps * settings.init_words**2 * 10
-        work += sum(
-            settings.iterations // 4**epoch * (settings.batch * 2**epoch) ** 2 * 4 for epoch in range(settings.epochs)
-        )
-        return 2 * work * SINKHORN + THRESHOLDS
+        return alignment.estimate(recipe.pr_thr) + THRESHOLDS
     if chain == NEAR:
         return sizes.summaries * sizes.summary_words / COUNTED_WORDS
     if chain == "dbae":
@@ -146,6 +118,8 @@ def _pairs(step: Step, recipe: Recipe, sizes: Sizes) -> float:
         output_words = recipe.dbae.output_words or recipe.text.summaries_vocabulary
         flops = beams * (2 * 6 * 2 * recipe.dbae.width**2 + 2 * recipe.embeddings.width * output_words)
         return count * flops / GENERATION_FLOPS
+    if step.chain not in INITIALIZERS:
+        return count * baselines.of(step.chain).estimate(recipe, sizes).summary
     return count / 10_000
 
 
@@ -154,4 +128,6 @@ def _training(step: Step, recipe: Recipe, sizes: Sizes) -> float:
     source, target = reversed(lengths) if step.kind is Kind.EXPANDER else lengths
     settings = recipe.training
     steps = training_steps(step, settings, step.aligned_limit)
-    return steps * settings.batch * 3 * forward(recipe, source, target, settings.shortlist) / TRAINING_FLOPS
+    more = step.chain in OWN_WAY and ALIGNED in step.needs
+    own = baselines.of(step.chain).estimate(recipe, sizes).training if more else 0
+    return own + steps * settings.batch * 3 * forward(recipe, source, target, settings.shortlist) / TRAINING_FLOPS

@@ -30,6 +30,7 @@ from nutgraf.run import manifest
 from nutgraf.run.events import Event, Listener, State
 from nutgraf.run.folder import PROGRESS, Run
 from nutgraf.run.plan import Kind, Step
+from nutgraf.run.sizes import Sizes
 
 SPENT = "seconds"  # in the work folder: the seconds spent on the step so far
 _WRITTEN_EVERY = 5.0  # seconds
@@ -49,9 +50,7 @@ class Engine:
         self.digests: dict[str, str] = {}  # of the outputs of the steps that are done
         self.listener_lock = Lock()
         self.stopping = Signal()  # the user interrupted: parallel steps must end
-        self.clock = _Clock(
-            cost.estimate(self.steps, run.recipe, cost.Sizes.of(run.inputs, run.recipe), hardware.threads)
-        )
+        self.clock = _Clock(cost.estimate(self.steps, run.recipe, Sizes.of(run.inputs, run.recipe), hardware.threads))
 
     def __call__(self, stop_after: str | None = None) -> None:
         """Do all that is not done, or all up to one step."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from nutgraf import recipe as recipes
 from nutgraf.backtranslation import cost, tensorboard
 from nutgraf.backtranslation.engine import Engine
-from nutgraf.errors import InputError
+from nutgraf.errors import InputError, RecipeError
 from nutgraf.hardware import Hardware
 from nutgraf.progress import ignore
 from nutgraf.report import reporting
@@ -19,6 +19,7 @@ from nutgraf.run.events import Listener
 from nutgraf.run.folder import Run, claim
 from nutgraf.run.inputs import Inputs, Lines, as_files, read_inputs
 from nutgraf.run.plan import Step, make_plan, needed
+from nutgraf.run.sizes import Sizes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +44,9 @@ class Request:
     def __post_init__(self) -> None:
         if self.aligned_limits and self.aligned is None:
             raise InputError("--aligned-limit: needs --aligned, a file of lines of text, a tab and a summary")
+        for name in recipes.WITH_PAIRS:
+            if name in self.recipe.plan.baselines and self.aligned is None:
+                raise InputError(f"--with {name}: it learns from aligned pairs; needs --aligned")
         for name in ("texts_limit", "summaries_limit"):
             if getattr(self, name) < 0:
                 raise InputError(f"--{name.replace('_', '-')} {getattr(self, name)}: expected 0 (all) or more")
@@ -80,6 +84,7 @@ def train(
     valid: str | None = None,
     aligned: str | None = None,
     aligned_limits: Sequence[int] = (),
+    baselines: Sequence[str] = (),
     texts_limit: int = 0,
     summaries_limit: int = 0,
     only: Sequence[str] = (),
@@ -96,6 +101,8 @@ def train(
     recipe            "paper", "cpu", "quick", a TOML file, or a Recipe; `settings` ("training.batch=32") change it
     valid             pairs (text, tab, summary) that thresholds are tuned on; no other code sees them
     aligned           pairs for the supervised row `seq2seq`; `aligned_limits` adds fine-tuned rows such as all-2+10000
+    baselines         other systems to compare with, such as "hc", in addition to those of the recipe; "mass", "fsc" and
+                      "adversarial" have rows for each of `aligned_limits` and for all pairs
     only, stop_after  do these steps and what they need; do all steps up to one
     threads           of the processor; 0: as many as there are cores
     tensorboard       also write event files to out/tensorboard, while the models are trained
@@ -107,7 +114,7 @@ def train(
         texts=texts,
         summaries=summaries,
         out=Path(out),
-        recipe=resolve(recipe, settings, seed),
+        recipe=resolve(recipe, settings, seed, baselines),
         valid=valid,
         aligned=aligned,
         aligned_limits=tuple(aligned_limits),
@@ -127,10 +134,18 @@ def warn_caller(message: str) -> None:
     warnings.warn(message, UserWarning, stacklevel=3)
 
 
-def resolve(recipe: str | recipes.Recipe, settings: Sequence[str] = (), seed: int | None = None) -> recipes.Recipe:
-    """Return the recipe that was meant, with its changes."""
+def resolve(
+    recipe: str | recipes.Recipe, settings: Sequence[str] = (), seed: int | None = None, baselines: Sequence[str] = ()
+) -> recipes.Recipe:
+    """Return the recipe that was meant, with its changes; baselines are added to its own."""
     loaded = recipes.load(recipe) if isinstance(recipe, str) else recipe
     changed = recipes.override(loaded, list(settings))
+    for name in baselines:
+        if name not in (known := (*recipes.BASELINES, *recipes.WITH_PAIRS)):
+            raise RecipeError(f"--with {name}: none of {', '.join(known)}")
+    if baselines:
+        together = tuple(dict.fromkeys([*changed.plan.baselines, *baselines]))
+        changed = replace(changed, plan=replace(changed.plan, baselines=together))
     return changed if seed is None else replace(changed, seed=seed)
 
 
@@ -157,6 +172,6 @@ def preview(request: Request) -> list[tuple[Step, float]]:
     """Return the steps and their estimated seconds, without running anything."""
     steps, hardware = request.steps, Hardware.of(request.device, request.threads)
     with request.with_files() as local:
-        sizes = cost.Sizes.of(local.read()[0], request.recipe)
+        sizes = Sizes.of(local.read()[0], request.recipe)
     estimates = cost.estimate(steps, request.recipe, sizes, hardware.threads)
     return [(step, estimates[step.name]) for step in steps]

@@ -33,6 +33,12 @@ def train(
     aligned_limit: Annotated[
         list[int] | None, typer.Option(help="Also fine-tune the last summarizer on this many pairs (repeatable).")
     ] = None,
+    baselines: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with", help="Also train other systems, to compare with: pbsmt,hc,... (repeatable, or with commas)."
+        ),
+    ] = None,
     texts_limit: Annotated[int, typer.Option(help="Read at most this many texts; 0: all.")] = 0,
     summaries_limit: Annotated[int, typer.Option(help="Read at most this many summaries; 0: all.")] = 0,
     seed: Annotated[int | None, typer.Option(help="Random seed, in place of the recipe's.")] = None,
@@ -57,7 +63,7 @@ def train(
         texts=texts,
         summaries=summaries,
         out=folder,
-        recipe=resolve(recipe, settings or (), seed),
+        recipe=resolve(recipe, settings or (), seed, [name for names in baselines or () for name in names.split(",")]),
         valid=valid,
         aligned=aligned,
         aligned_limits=tuple(aligned_limit or ()),

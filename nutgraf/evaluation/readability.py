@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nutgraf.run.folder import Run
-from nutgraf.run.plan import TEXT
+from nutgraf.run.systems import TEXT
 from nutgraf.summarizing.language import casing_of
 from nutgraf.text.casing import Casing
 from nutgraf.text.directions import find_contradictions

@@ -16,7 +16,8 @@ from nutgraf.models.storage import load
 from nutgraf.run.folder import Run
 from nutgraf.run.names import ModelName
 from nutgraf.run.pairs import ARTIFICIAL, COMMON
-from nutgraf.run.plan import TEXT, Kind
+from nutgraf.run.plan import Kind
+from nutgraf.run.systems import TEXT
 from nutgraf.summarizing.codec import Codec
 from nutgraf.summarizing.summarizer import Summarizer
 from nutgraf.text.corpus import Corpus

@@ -16,6 +16,7 @@ Training the embeddings and choosing eta are done elsewhere.
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from nutgraf.text.lexicon import EOS, PAD, UNK, Ids, Vocab
 Rows = NDArray[np.int64]
 
 FARTHEST = 2.0  # the distance of opposite unit vectors
+SINKHORN = 3.0e-9  # seconds for each pair of words matched, a step
 STOP = 1e-3  # Sinkhorn ends when the columns' sums are this near to 1 (fastText's figure), or at POT's own limit
 
 
@@ -45,8 +47,54 @@ def train(
 ) -> PrThr:
     """Align two embeddings whose rows are the words of V^F and of V^S, and find each word's neighbour.
 
-    Words with a zero vector take no part, and neither do PAD and UNK. Where eta is "auto", the model has the paper's
-    until `thresholds` chooses one.
+    Where eta is "auto", the model has the paper's until `thresholds` chooses one.
+    """
+    aligned = align_words(vocab_F, vocab_S, vectors_F, vectors_S, settings, seed, report)
+    nearest, distance = find_neighbours(aligned.summaries.vectors, aligned.texts.vectors)
+    neighbour_of = np.full(len(vocab_F), UNK, dtype=np.int32)
+    distance_of = np.full(len(vocab_F), FARTHEST, dtype=np.float32)
+    rows_F = vocab_F.local(aligned.texts.ids)
+    neighbour_of[rows_F], distance_of[rows_F] = aligned.summaries.ids[nearest], distance
+    eta = PAPER_ETA if isinstance(settings.eta, str) else settings.eta
+    return PrThr(vocab_F, neighbour_of, distance_of, eta, settings.max_words, aligned.self_match)
+
+
+@dataclass(frozen=True)
+class Side:
+    """Words with vectors: lexicon ids, EOS among them, and unit vectors, row by row."""
+
+    ids: Ids
+    vectors: Matrix
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Words of both sides in one space."""
+
+    texts: Side
+    summaries: Side
+    shared: tuple[Rows, Rows]  # the rows, of either side, of the words that both have
+
+    @property
+    def self_match(self) -> float:
+        """The share of the most frequent shared words that are their own nearest neighbours; 0 where none is shared."""
+        in_F, in_S = (rows[:SHARED_WORDS] for rows in self.shared)
+        nearest, _ = find_neighbours(self.summaries.vectors, self.texts.vectors[in_F])
+        return float((nearest == in_S).mean()) if len(in_F) else 0.0
+
+
+def align_words(
+    vocab_F: Vocab,
+    vocab_S: Vocab,
+    vectors_F: Matrix,
+    vectors_S: Matrix,
+    settings: recipe.PrThr,
+    seed: int,
+    report: Report = ignore,
+) -> Aligned:
+    """Bring two embeddings whose rows are the words of V^F and of V^S into one space.
+
+    Words with a zero vector take no part, and neither do PAD and UNK.
     """
     rows_F, rows_S = _rows_to_align(vectors_F), _rows_to_align(vectors_S)
     if min(len(rows_F), len(rows_S)) < 2:
@@ -60,14 +108,8 @@ def train(
             'are both files in one language? Otherwise set pr_thr.init to "relaxation"'
         )
     rotation = align(X_S, X_F, settings, seed, report, shared)
-    nearest, distance = find_neighbours(prepare(X_S), normalise(prepare(X_F) @ rotation))
-    in_F, in_S = (rows[:SHARED_WORDS] for rows in shared)
-    self_match = float((nearest[in_F] == in_S).mean()) if len(in_F) else 0.0
-    neighbour_of = np.full(len(vocab_F), UNK, dtype=np.int32)
-    distance_of = np.full(len(vocab_F), FARTHEST, dtype=np.float32)
-    neighbour_of[rows_F], distance_of[rows_F] = ids_S[nearest], distance
-    eta = PAPER_ETA if isinstance(settings.eta, str) else settings.eta
-    return PrThr(vocab_F, neighbour_of, distance_of, eta, settings.max_words, self_match)
+    texts, summaries = Side(ids_F, normalise(prepare(X_F) @ rotation)), Side(ids_S, prepare(X_S))
+    return Aligned(texts, summaries, shared)
 
 
 def _rows_to_align(vectors: Matrix) -> Rows:
@@ -199,6 +241,15 @@ def find_neighbours(X_S: Matrix, X_F: Matrix, block: int = 2048) -> tuple[Rows, 
         nearest[i : i + block] = cosine.argmax(axis=1)
         distance[i : i + block] = np.sqrt(np.maximum(2 - 2 * cosine.max(axis=1), 0))
     return nearest, distance
+
+
+def estimate(settings: recipe.PrThr) -> float:
+    """Return how many seconds an alignment may take on one thread."""
+    work: float = settings.init_steps * settings.init_words**2 * 10
+    work += sum(
+        settings.iterations // 4**epoch * (settings.batch * 2**epoch) ** 2 * 4 for epoch in range(settings.epochs)
+    )
+    return 2 * work * SINKHORN
 
 
 def _float32(array: NDArray[Any]) -> Matrix:

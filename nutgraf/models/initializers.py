@@ -1,4 +1,4 @@
-"""The initializers by their names: the paper's three (Section 3.1), and `near`."""
+"""The initializers by their names: the paper's three (Section 3.1), `near`, and the baselines, which are used alike."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Protocol
 
 from nutgraf.errors import RunError
 from nutgraf.extras import need_extra, need_torch
+from nutgraf.models import baselines
 from nutgraf.models.pr_thr import PrThr
+from nutgraf.recipe import INITIALIZERS
 from nutgraf.text.lexicon import Ids
 
 
@@ -35,6 +37,8 @@ def load_initializer(chain: str, folder: Path, lexicon: int | None = None) -> In
 
 
 def _load(chain: str, folder: Path) -> Initializer:
+    if chain not in INITIALIZERS:
+        return baselines.of(chain).load(folder)
     if chain == "pr-thr":
         return PrThr.load(folder)
     if chain == "near":

@@ -27,6 +27,15 @@ SHARED_WORDS = 1000  # the most frequent words of both vocabularies, over which 
 MIN_SELF_MATCH = 0.2  # below this, the alignment found little or nothing
 
 
+def explain_failure(system: str, self_match: float) -> str:
+    """Return what to tell a user of a system whose alignment failed, and what to try."""
+    return (
+        f"{system}: the alignment failed: only {self_match:.0%} of the most frequent words that texts and "
+        f"summaries share are their own nearest neighbours (at least {MIN_SELF_MATCH:.0%} are expected), so its "
+        'summaries are mostly noise. Train on more text, try pr_thr.init = "shared" if it is not set'
+    )
+
+
 @dataclass(frozen=True)
 class PrThr:
     """A summarizer that replaces each word by its nearest neighbour in V^S."""
@@ -51,12 +60,7 @@ class PrThr:
     @property
     def alignment_warning(self) -> str:
         """What to tell a user whose alignment failed."""
-        return (
-            f"Pr-Thr: the alignment failed: only {self.self_match:.0%} of the most frequent words that texts and "
-            f"summaries share are their own nearest neighbours (at least {MIN_SELF_MATCH:.0%} are expected), so its "
-            'summaries are mostly noise. Train on more text, try pr_thr.init = "shared" if it is not set, or leave '
-            "pr-thr out of plan.initializers"
-        )
+        return f"{explain_failure('Pr-Thr', self.self_match)}, or leave pr-thr out of plan.initializers"
 
     def __call__(self, sentences: Sequence[Ids]) -> list[Ids]:
         """Summarize sentences."""

@@ -22,7 +22,8 @@ from nutgraf.run.folder import Run
 from nutgraf.run.manifest import Manifest
 from nutgraf.run.names import ModelName
 from nutgraf.run.pairs import ARTIFICIAL, FOUND_FILE, real_side
-from nutgraf.run.plan import TEXT, Kind, Step
+from nutgraf.run.plan import Kind, Step
+from nutgraf.run.systems import TEXT
 from nutgraf.summarizing.codec import Codec
 from nutgraf.summarizing.language import casing_of
 from nutgraf.text.casing import Writer

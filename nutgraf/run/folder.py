@@ -6,7 +6,7 @@
     evaluation/     scores and outputs, by the name of the pairs
 
 The recipe and the inputs of a run are fixed, except for changes that affect no started step: more iterations, aligned
-pairs, decoding, settings of steps to come.
+pairs, baselines, decoding, settings of steps to come.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from nutgraf.run.inputs import Inputs, Source
 from nutgraf.run.keys import step_keys
 from nutgraf.run.lock import LOCK, lock
 from nutgraf.run.manifest import Manifest
-from nutgraf.run.names import ModelName, latest, summarizers
+from nutgraf.run.names import ModelName, is_baseline, latest, summarizers
 from nutgraf.run.plan import Step, make_plan
 from nutgraf.run.seals import read_recipe, read_table, seal_recipe, seal_table
 
@@ -37,7 +37,7 @@ RUN, RECIPE, STEPS, PROGRESS = "run.json", "recipe.toml", "steps", "progress.jso
 REPORT, TENSORBOARD = "report.html", "tensorboard"
 OURS = (RUN, RECIPE, STEPS, PROGRESS, EVALUATION, REPORT, TENSORBOARD, LOCK)  # all that we write
 _MOST_LIMITS = 100
-_FREE = ("plan.iterations", "plan.train_all", "plan.agreed", "decoding.")
+_FREE = ("plan.iterations", "plan.train_all", "plan.agreed", "plan.baselines", "decoding.")
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,8 @@ class Run:
         train_all, agreed = (
             getattr(self.recipe.plan, name) or getattr(asked.plan, name) for name in ("train_all", "agreed")
         )
-        plan = replace(asked.plan, iterations=iterations, train_all=train_all, agreed=agreed)
+        baselines = tuple(dict.fromkeys([*self.recipe.plan.baselines, *asked.plan.baselines]))
+        plan = replace(asked.plan, iterations=iterations, train_all=train_all, agreed=agreed, baselines=baselines)
         recipe = replace(asked, plan=plan)
         kept_inputs = replace(inputs, aligned=inputs.aligned or self.inputs.aligned)
         run = Run(self.folder, recipe, kept_inputs, tuple(dict.fromkeys([*self.aligned_limits, *limits])))
@@ -165,7 +166,7 @@ class Run:
     def best(self) -> Choice | None:
         """Return the summarizer to use where none is named; None where no summarizer is done.
 
-        Of those that saw no aligned pair, the one with the highest ROUGE-L in the evaluation with the most pairs; where
+        Of our own without aligned pairs, the one with the highest ROUGE-L in the evaluation with the most pairs; where
         that evaluation lacks the last agreed-N or All (or, without any, the last of mixed, mu1, dbae, pr-thr, near),
         that one. A RunError if the one with the highest ROUGE-L is not done any more, or an evaluation cannot be read.
         """
@@ -174,12 +175,13 @@ class Run:
         if default is None:
             return None
         found = max(evaluations(self.folder), key=lambda evaluation: evaluation.source.lines, default=None)
-        rows = [row for row in found.rows if row.aligned == 0 and row.name in done] if found else []
+        ours = [row for row in found.rows if row.aligned == 0 and not is_baseline(row.name)] if found else []
+        rows = [row for row in ours if row.name in done]
         if found is None or default not in (row.name for row in rows):
             return Choice(default, "the last one trained; it is not evaluated yet")
         row = max(rows, key=lambda row: row.rl.mean)
-        for lost in found.rows:
-            if lost.name not in done and ModelName.find(lost.name) and lost.aligned == 0 and lost.rl.mean > row.rl.mean:
+        for lost in ours:
+            if lost.name not in done and ModelName.find(lost.name) and lost.rl.mean > row.rl.mean:
                 path = self.step_folder(lost.name) / records.MANIFEST
                 raise RunError(
                     f"{path}: missing, so {lost.name} is not done, and it is the best one by {found.path}. The command "

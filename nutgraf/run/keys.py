@@ -11,10 +11,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from nutgraf.recipe import AUTO, Recipe
+from nutgraf.recipe import AUTO, INITIALIZERS, Recipe
 from nutgraf.run.inputs import Inputs
-from nutgraf.run.names import FOUND, NEAR, ModelName
-from nutgraf.run.plan import ALIGNED, JOINT, OF_TEXTS, Kind, Step, learning_rate, training_steps
+from nutgraf.run.names import FOUND, ModelName
+from nutgraf.run.plan import ALIGNED, OWN_WAY, Kind, Step, learning_rate, training_steps
+from nutgraf.run.systems import JOINT, OF_TEXTS, SYSTEMS, is_seq2seq
 
 # To be raised when the code of a kind of step changes what it makes: tests/run/test_versions.py finds out.
 VERSIONS = {
@@ -64,7 +65,9 @@ def values_used(step: Step, recipe: Recipe) -> Values:
         case Kind.PAIRS:
             return _of_pairs(step, recipe)
         case Kind.EXPANDER | Kind.SUMMARIZER:
-            return _of_seq2seq(step, recipe)
+            # A baseline that learns from pairs does what else it does in the same step.
+            own = _of_initializer(step, recipe) if step.chain in OWN_WAY and ALIGNED in step.needs else {}
+            return _of_seq2seq(step, recipe) | own
         case Kind.AGREED:
             words = "joint" if recipe.seq2seq.copy else "summaries"
             return _values(recipe, "agreement") | _vocabularies(recipe, words)
@@ -82,12 +85,8 @@ def _of_embeddings(step: Step, recipe: Recipe) -> Values:
 
 
 def _of_initializer(step: Step, recipe: Recipe) -> Values:
-    if step.chain == "pr-thr":
-        own = _values(recipe, "pr_thr", without=("vector_epochs", "vector_words"))
-        return own | _vocabularies(recipe, "texts", "summaries")
-    if step.chain == NEAR:
-        return _values(recipe, "near", "candidates", "common", "early", "name_penalty")
-    return _values(recipe, step.chain) | _vocabularies(recipe, "summaries")
+    system = SYSTEMS[step.chain]
+    return system.values(recipe) | ({} if step.chain in INITIALIZERS else {"version": system.version})
 
 
 def _of_pairs(step: Step, recipe: Recipe) -> Values:
@@ -103,7 +102,7 @@ def _of_pairs(step: Step, recipe: Recipe) -> Values:
         searched = _values(recipe, "decoding", without=("beam", "shorter", "trim", "prefer_true", "faithful"))
         shortlist = _values(recipe, "training", "shortlist")
         return _values(recipe, "generation", *names) | _values(recipe, "teaching") | searched | shortlist
-    if step.iteration:
+    if step.model and is_seq2seq(step.model):
         side = "text" if step.expands else "summary"
         names += ["top_k", "batch", "output_words", f"min_{side}_words", f"max_{side}_words"]
     if step.expands:

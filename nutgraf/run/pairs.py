@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nutgraf.recipe import INITIALIZERS
+from nutgraf.recipe import BASELINES, INITIALIZERS
 from nutgraf.run.names import TEACHERS, ModelName
 from nutgraf.text.corpus import Corpus
 
@@ -20,7 +20,8 @@ def share(real: Corpus, limit: int, maker: ModelName) -> Corpus:
     """
     if not 0 < limit < len(real):
         return real
-    number = TEACHERS.index(maker.teacher) if maker.teacher else (*INITIALIZERS, maker.chain).index(maker.chain)
+    chains = (*INITIALIZERS, *BASELINES, maker.chain)
+    number = TEACHERS.index(maker.teacher) if maker.teacher else chains.index(maker.chain)
     own = np.arange(limit - min(limit, COMMON)) + number * limit
     return real.take(np.concatenate([np.arange(min(limit, COMMON)), COMMON + own % (len(real) - COMMON)]))
 

@@ -7,45 +7,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nutgraf.recipe import BASELINES, WITH_PAIRS
 from nutgraf.run.names import AGREED, ALL, MIXED, NEAR, ModelName
+from nutgraf.run.systems import SYSTEMS
 
 BEST = "Best"
-TOGETHER, COMPARISON = "Together", "With real pairs"  # families of models
+TOGETHER, OTHERS, COMPARISON = "Together", "Other systems", "With real pairs"  # families of models
 
 
 @dataclass(frozen=True)
 class _Chain:
-    """What people read of the models of a chain."""
+    """What people read of the models of a chain; `systems` has what they read of the first one."""
 
     family: str
-    initial: str  # the title of its initializer
-    does: str  # what the initializer does
     learned: str  # what its summarizers learned from: their title
     how: str  # the same in more words
 
 
 _WRITTEN = "learned from real summaries and texts that were written for them by a model that had seen"
 _CHAINS = {
-    "pr-thr": _Chain(
-        "Swapping words", "Swaps words", "replaces each word by the nearest word of summaries", "swaps",
-        f"{_WRITTEN} swaps",
-    ),
-    "dbae": _Chain(
-        "Rewriting", "Loose words", "writes a sentence from the text's words, whatever their order", "loose words",
-        f"{_WRITTEN} loose words",
-    ),
-    "mu1": _Chain(
-        "Cutting", "Cuts only", "keeps the words that a summary would have, and cuts the others", "cuts",
-        f"{_WRITTEN} cuts",
-    ),
-    NEAR: _Chain(
-        "Finding", "Found", "finds the nearest real summary", "found pairs",
-        "learned from texts and the real summaries that were found for them",
-    ),
-    MIXED: _Chain(TOGETHER, "", "", "the paper's chains", "learned from what the chains of the paper made"),
-    ALL: _Chain(TOGETHER, "", "", "all chains", "learned from what the other models made and found"),
-    AGREED: _Chain(TOGETHER, "", "", "", "takes the line that two models agree on and that tells most of the text"),
-}  # fmt: skip
+    "pr-thr": _Chain("Swapping words", "swaps", f"{_WRITTEN} swaps"),
+    "dbae": _Chain("Rewriting", "loose words", f"{_WRITTEN} loose words"),
+    "mu1": _Chain("Cutting", "cuts", f"{_WRITTEN} cuts"),
+    NEAR: _Chain("Finding", "found pairs", "learned from texts and the real summaries that were found for them"),
+    **{name: _Chain(OTHERS, f"{name}'s", f"{_WRITTEN} summaries of {name}-0") for name in (*BASELINES, *WITH_PAIRS)},
+    MIXED: _Chain(TOGETHER, "the paper's chains", "learned from what the chains of the paper made"),
+    ALL: _Chain(TOGETHER, "all chains", "learned from what the other models made and found"),
+    AGREED: _Chain(TOGETHER, "", "takes the line that two models agree on and that tells most of the text"),
+}
 
 
 @dataclass(frozen=True)
@@ -73,21 +62,27 @@ def _title(model: ModelName) -> str:
         return "Taught by real pairs"
     chain, loop = _CHAINS[model.chain], model.iteration // 2
     later = f", loop {loop}" if loop > 1 else ""
-    if model.aligned_limit:
-        return f"Tuned on {model.aligned_limit:,} real pairs{later}"
+    if not model.unsupervised:
+        pairs = "all" if model.every_pair else f"{model.aligned_limit:,}"
+        return (
+            f"{SYSTEMS[model.chain].title}, {pairs} real pairs" if loop == 0 else f"Tuned on {pairs} real pairs{later}"
+        )
     if model.teacher:
         return f"Teacher {model.teacher.upper()}{later}"
     if model.chain == AGREED:
         return f"Agreed on by two{later}"
-    return f"Learned from {chain.learned}{later}" if loop else chain.initial
+    if loop == 0 and model.chain in SYSTEMS:
+        return SYSTEMS[model.chain].title
+    return f"Learned from {chain.learned}{later}"
 
 
 def _describe(model: ModelName) -> str:
     if model.supervised:
         return "learned from texts and their real summaries, for comparison"
-    if model.initial:
-        return _CHAINS[model.chain].does
+    if model.initial and model.chain in SYSTEMS:
+        return SYSTEMS[model.chain].does
     if model.teacher:
         return f"one of the models that {ModelName(model.chain, model.iteration)} learned from"
-    tuned = f", then from {model.aligned_limit:,} texts with their real summaries" if model.aligned_limit else ""
-    return f"{_CHAINS[model.chain].how}{tuned}"
+    how = SYSTEMS[model.chain].does if model.iteration == 0 else _CHAINS[model.chain].how
+    pairs = "all" if model.every_pair else f"{model.aligned_limit:,}"
+    return how if model.unsupervised else f"{how}, then from {pairs} texts with their real summaries"

@@ -22,6 +22,10 @@ artificial pairs of all initializers, and each x-1 starts from it; x-3 starts fr
 first chain's x-2. Where `near` is a chain, that is mixed-2; all-2 starts from random weights. Beside one other chain,
 near-1 starts from its x-1: found pairs are few.
 
+The systems in `plan.baselines`, other than the paper's, stand beside the chains: x-0 alone, to compare with. One that
+is in `plan.initializers` starts a chain as any initializer does. Some learn from aligned pairs, where there are any:
+mass-0+10000 from 10,000 of them, mass-0+all from all.
+
 This module names steps and what each needs; it runs nothing and reads nothing.
 """
 
@@ -46,12 +50,13 @@ from nutgraf.run.names import (
     is_pairs,
     latest,
 )
+from nutgraf.run.systems import CASING, JOINT, OF_SUMMARIES, OF_TEXTS, SYSTEMS, TEXT
 
 ALIGNED = "aligned"
-TEXT = "text"
-CASING = "casing"
 FINE_TUNING_EPOCHS = 5  # at most, over few aligned pairs
-JOINT, OF_TEXTS, OF_SUMMARIES = "embeddings", "embeddings-F", "embeddings-S"
+PAIRED = tuple(name for name, system in SYSTEMS.items() if system.pairs)  # baselines that learn from aligned pairs, too
+OWN_WAY = ("adversarial", "fsc")  # of these, those that do more with the pairs than learn from them
+STARTS = {"adversarial": "pre-dae-0", "mass": "mass-0"}  # what these start from
 
 
 class Kind(StrEnum):
@@ -80,7 +85,7 @@ class Step:
 
     @property
     def chain(self) -> str:
-        """pr-thr, dbae, mu1, near, mixed, all, agreed or seq2seq; empty for what comes before the models."""
+        """pr-thr, dbae, mu1, near, a baseline, mixed, all, agreed or seq2seq; empty for what comes before models."""
         return self.model.chain if self.model else ""
 
     @property
@@ -110,11 +115,11 @@ def make_plan(settings: recipe.Plan, aligned: bool = False, aligned_limits: Sequ
     of_paper, warm = [name for name in chains if name != NEAR], settings.warm_start
     steps = [Step(TEXT, Kind.TEXT), Step(CASING, Kind.CASING), Step(JOINT, Kind.EMBEDDINGS, (TEXT,))]
     for chain in chains if settings.iterations == 0 else ():
-        steps += _initializer(chain)
+        steps += _initializer(chain, steps)
     for iteration in range(2, settings.iterations + 1, 2):
         common = ModelName(ALL, 1) if warm and len(of_paper) > 1 and iteration == 2 else None
         for chain in chains:
-            steps += _initializer(chain) if iteration == 2 else []
+            steps += _initializer(chain, steps) if iteration == 2 else []
             last = ModelName(chain, iteration - 2)
             steps += [] if last.pairs in {step.name for step in steps} else [_pairs(last)]
             only = ModelName(of_paper[0], 1) if chain == NEAR and warm and len(of_paper) == 1 else None
@@ -125,7 +130,13 @@ def make_plan(settings: recipe.Plan, aligned: bool = False, aligned_limits: Sequ
                 steps += _loop(chain, iteration, warm, common)
         if settings.train_all and len(chains) > 1:
             steps += _together(settings, iteration)
-    return (*steps, *(_supervised(steps, aligned_limits) if aligned else ()))
+    for name in PREFERRED:
+        steps += _initializer(name, steps) if name in settings.baselines and name not in chains else []
+    if aligned:
+        steps += _supervised(steps, aligned_limits)
+        for name in PAIRED:
+            steps += _paired(name, steps, aligned_limits) if name in settings.baselines else []
+    return tuple(steps)
 
 
 def _together(settings: recipe.Plan, iteration: int) -> list[Step]:
@@ -167,14 +178,29 @@ def _best_expander(makers: Sequence[ModelName]) -> ModelName:
     return min((maker for maker in makers if maker.expands), key=lambda maker: PREFERRED.index(maker.chain))
 
 
-def _initializer(chain: str) -> list[Step]:
-    name = ModelName(chain)
-    if chain == NEAR:
-        return [Step(str(name), Kind.INITIALIZER, (TEXT, CASING, JOINT), name)]
-    if chain == "pr-thr":
-        apart = [Step(part, Kind.EMBEDDINGS, (TEXT,)) for part in (OF_TEXTS, OF_SUMMARIES)]
-        return [*apart, Step(str(name), Kind.INITIALIZER, (TEXT, OF_TEXTS, OF_SUMMARIES), name)]
-    return [Step(str(name), Kind.INITIALIZER, (TEXT, JOINT), name)]
+def _initializer(chain: str, before: Sequence[Step]) -> list[Step]:
+    """Return an initializer or a baseline, after vectors and models that it needs and that no other step made."""
+    name, needs = ModelName(chain), SYSTEMS[chain].needs
+    return [*_missing(needs, before), Step(str(name), Kind.INITIALIZER, needs, name)]
+
+
+def _missing(needs: Sequence[str], before: Sequence[Step]) -> list[Step]:
+    """Return the vectors and the baselines among the needs that are not there yet."""
+    there, found = {step.name for step in before}, []
+    for need in needs:
+        model = ModelName.find(need)
+        if need in there or (need not in (OF_TEXTS, OF_SUMMARIES) and model is None):
+            continue
+        found += _initializer(model.chain, before) if model else [Step(need, Kind.EMBEDDINGS, (TEXT,))]
+    return found
+
+
+def _paired(chain: str, before: Sequence[Step], limits: Sequence[int]) -> list[Step]:
+    """Return a baseline's rows with aligned pairs, the few that are asked for and all, after what they start from."""
+    start = STARTS.get(chain, "")
+    needs = (TEXT, JOINT, ALIGNED, *([start] if start else []))
+    names = [*(ModelName(chain, aligned_limit=limit) for limit in limits), ModelName(chain, every_pair=True)]
+    return [*_missing(needs, before), *(Step(str(name), Kind.SUMMARIZER, needs, name, start) for name in names)]
 
 
 def _pairs(name: ModelName) -> Step:
@@ -222,6 +248,8 @@ def training_steps(step: Step, settings: recipe.Training, examples: int) -> int:
     """Return how many steps a seq2seq model is trained for; few aligned pairs are not repeated too often."""
     if step.aligned_limit:
         return min(settings.summarizer_steps, FINE_TUNING_EPOCHS * examples // settings.batch + 1)
+    if step.model and step.model.every_pair:
+        return settings.all_steps
     if step.kind is Kind.SUMMARIZER and step.chain in (ALL, MIXED, SUPERVISED):
         return settings.all_steps
     if step.start:
@@ -230,8 +258,8 @@ def training_steps(step: Step, settings: recipe.Training, examples: int) -> int:
 
 
 def learning_rate(step: Step, settings: recipe.Training) -> float:
-    """Return the learning rate of a seq2seq model: lower where it starts from another."""
-    return settings.finetune_rate if step.start else settings.learning_rate
+    """Return the learning rate of a seq2seq model: lower where it starts from another summarizer or expander."""
+    return settings.finetune_rate if step.start and step.chain not in PAIRED else settings.learning_rate
 
 
 def needed(steps: Sequence[Step], names: Sequence[str]) -> tuple[Step, ...]:

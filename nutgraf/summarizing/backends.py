@@ -78,6 +78,15 @@ class Finder(Protocol):
         """Return the score of the nearest one."""
 
 
+@runtime_checkable
+class Slow(Protocol):
+    """An initializer that takes its time over each sentence, one after the other."""
+
+    @property
+    def work(self) -> int:
+        """How much work a sentence may be, in steps of one hypothesis of a beam search."""
+
+
 class Initial:
     """An initializer, or Lead-N: one summary per sentence."""
 
@@ -88,11 +97,18 @@ class Initial:
 
     def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Ids]]:
         """Return one summary each. It knows of nothing that is forbidden: the Summarizer leaves that out."""
-        return [[summary] for summary in self.apply(sentences)]
+        if not isinstance(self.apply, Slow):
+            return [[summary] for summary in self.apply(sentences)]
+        found = []
+        for done, sentence in enumerate(sentences, 1):
+            check_stop(request.should_stop)
+            found.append(self.apply([sentence]))
+            request.report(Progress(done, len(sentences), "sentences"))
+        return found
 
     def count_work(self, sentences: int, decoding: recipes.Decoding, n_best: int) -> int:
-        """It takes no steps: each sentence counts as one."""
-        return sentences
+        """Each sentence counts as one step, unless the initializer says more."""
+        return sentences * (self.apply.work if isinstance(self.apply, Slow) else 1)
 
     def explain(self, sentence: Ids, summary: Ids) -> Attribution:
         """A word comes from its own occurrences; the initializers have no probability of a summary."""

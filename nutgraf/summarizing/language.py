@@ -13,7 +13,7 @@ from nutgraf import recipe as recipes
 from nutgraf.files import naming, read_json
 from nutgraf.run.folder import Run
 from nutgraf.run.manifest import MANIFEST
-from nutgraf.run.plan import CASING, TEXT
+from nutgraf.run.systems import CASING, TEXT
 from nutgraf.text.casing import FILE, Casing, Forms
 from nutgraf.text.lexicon import Ids, Lexicon
 from nutgraf.text.prepare import Prepared, usual_length

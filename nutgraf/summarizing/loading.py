@@ -14,6 +14,7 @@ from nutgraf.models.light import LightModel
 from nutgraf.models.members import Members
 from nutgraf.run.folder import STEPS, Choice, Run
 from nutgraf.run.names import AGREED, ModelName
+from nutgraf.run.systems import is_seq2seq
 from nutgraf.summarizing.backends import Agreed, Backend, Initial, Searched
 from nutgraf.summarizing.export import EXPORT, Export
 from nutgraf.summarizing.language import Language
@@ -56,7 +57,7 @@ def language_of(run: Run | Export) -> Language:
 def load_backend(run: Run | Export, name: str, language: Language, device: str | torch.device) -> Backend:
     """Load the model of a summarizer that is done."""
     folder, parsed = run.intact(name), ModelName.parse(name)
-    if parsed.initial:
+    if not is_seq2seq(parsed):
         from nutgraf.models.initializers import load_initializer  # exports have none
 
         return Initial(load_initializer(parsed.chain, folder, len(language.lexicon)))

@@ -90,8 +90,8 @@ class Trigrams:
         """
         if len(summaries) == 0:
             raise ValueError("no sentences to learn from")
-        classes = _classify(summaries.counts(len(lexicon)), lexicon.words, known)
-        grams = _pack(_classes_of(summaries.tokens, classes), summaries.lengths)
+        classes = classify(summaries.counts(len(lexicon)), lexicon.words, known)
+        grams = _pack(classes_of(summaries.tokens, classes), summaries.lengths)
         least = (1, min_count, min_count)
         return cls(classes, [_Counts.of(_shorten(grams, order), least[order - 1]) for order in range(1, ORDER + 1)])
 
@@ -132,7 +132,7 @@ class Trigrams:
 
     def probabilities(self, corpus: Corpus) -> Floats:
         """Return the probability of each word and each end, sentence after sentence."""
-        return self._probabilities(_pack(_classes_of(corpus.tokens, self.classes), corpus.lengths))
+        return self._probabilities(_pack(classes_of(corpus.tokens, self.classes), corpus.lengths))
 
     def bits_per_word(self, sentences: Sequence[Ids]) -> float:
         """Return the mean bits of a word, where the end of a sentence counts as one."""
@@ -143,7 +143,7 @@ class Trigrams:
 
     def next_words(self, history: Ids) -> Floats:
         """Return the probability of each class after the words of a sentence so far; START's is 0."""
-        before = np.concatenate([[START] * (ORDER - 1), _classes_of(history, self.classes)])[1 - ORDER :]
+        before = np.concatenate([[START] * (ORDER - 1), classes_of(history, self.classes)])[1 - ORDER :]
         grams = (int(before[0]) << 2 * _BITS) + (int(before[1]) << _BITS) + np.arange(1, self.size + 1)
         return np.concatenate([[0.0], self._probabilities(grams)])
 
@@ -182,13 +182,13 @@ def _read_array(content: bytes) -> NDArray[Any]:
     return np.frombuffer(rest, dtype=dtype)
 
 
-def _classify(counts: Longs, words: Sequence[str], known: Ids | None) -> Longs:
+def classify(counts: Longs, words: Sequence[str], known: Ids | None = None, min_count: int = _MIN_COUNT) -> Longs:
     """Return the class of each word of a lexicon, by how often it occurs; words that are not known are one class."""
     numbers = np.fromiter(map(is_number, words), dtype=bool, count=len(words))
     if known is not None:
         there = np.isin(np.arange(len(words)), known)
         counts, numbers = counts * there, numbers & there
-    own = (counts >= _MIN_COUNT) & ~numbers
+    own = (counts >= min_count) & ~numbers
     own[: len(SPECIALS)] = False
     classes = np.where(numbers, NUMBER, UNKNOWN)
     classes[: len(SPECIALS)] = UNKNOWN
@@ -196,7 +196,8 @@ def _classify(counts: Longs, words: Sequence[str], known: Ids | None) -> Longs:
     return classes.astype(np.int64)
 
 
-def _classes_of(ids: Ids, classes: Longs) -> Longs:
+def classes_of(ids: Ids, classes: Longs) -> Longs:
+    """Return the classes of words; those past the lexicon's end are unknown."""
     known = (ids >= 0) & (ids < len(classes))
     return np.where(known, classes[np.where(known, ids, 0)], np.where(ids == NEW_NUMBER, NUMBER, UNKNOWN))
 

@@ -1,7 +1,10 @@
+import pytest
+
 from nutgraf import recipe
-from nutgraf.backtranslation.cost import Sizes, estimate
+from nutgraf.backtranslation.cost import estimate
 from nutgraf.models.arithmetic import forward
 from nutgraf.run.plan import make_plan
+from nutgraf.run.sizes import Sizes
 
 SIZES = Sizes(85_000, 200_000, 30, 9)
 
@@ -43,3 +46,16 @@ def test_pairs_are_found_in_about_the_time_measured() -> None:
     assert 0.45 < half["near-2.pairs"] / costs["near-2.pairs"] < 0.55
     full = estimate(steps, recipe.override(settings, ["training.shortlist=0"]), Sizes(85_000, 1_000_000, 30, 9), 2)
     assert full["near-2.pairs"] > costs["near-2.pairs"] > 10
+
+
+@pytest.mark.parametrize("name", recipe.BASELINES)
+def test_baselines_have_a_price(name: str) -> None:
+    settings = recipe.override(
+        recipe.load("quick"), [f"plan.initializers=['{name}']", "generation.sentences_per_chain=0"]
+    )
+    costs = [
+        estimate(make_plan(settings.plan), settings, Sizes(texts, 1_000_000, 30, 9), threads=1)
+        for texts in (85_000, 42_500)
+    ]
+    assert 5 < costs[0][f"{name}-0"] < 90 * 60
+    assert costs[0][f"{name}-0.pairs"] > 1.5 * costs[1][f"{name}-0.pairs"]

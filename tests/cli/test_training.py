@@ -80,6 +80,7 @@ def test_bad_files_are_explained(corpus: Corpus, tmp_path: Path, capsys: Capture
         (["--stop-after", "mu1-8"], "mu1-8"),
         (["--texts-limit", "-3"], "--texts-limit"),
         (["--set", "plan.iterations=3"], "multiple of 2"),
+        (["--with", "hc,mu1"], "--with mu1: none of"),
     ],
 )
 def test_bad_options_are_explained(

@@ -8,6 +8,7 @@ import pytest
 from nutgraf import recipe
 from nutgraf.run.folder import Run
 from nutgraf.run.inputs import Inputs, Source
+from nutgraf.run.systems import SYSTEMS
 
 INPUTS = Inputs(Source("t.txt", 10, 200, "aa"), Source("s.txt", 10, 80, "bb"))
 # Validation pairs are used by thresholds that are "auto", and a warm start uses all steps and rates.
@@ -15,6 +16,9 @@ RECIPE = recipe.override(recipe.Recipe(), ["plan.iterations=4", "plan.warm_start
 WITH_NEAR = recipe.override(RECIPE, ['plan.initializers=["pr-thr", "dbae", "mu1", "near"]'])
 TAUGHT = recipe.override(WITH_NEAR, ["plan.teachers=2", "plan.find_again=false"])
 AGREED = recipe.override(WITH_NEAR, ["plan.agreed=true"])
+ALIGNED = replace(INPUTS, aligned=Source("p.tsv", 10, 300, "cc"))
+WITH_PAIRS = recipe.override(WITH_NEAR, [f"plan.baselines={[*recipe.BASELINES, *recipe.WITH_PAIRS]}"])
+WITH_BASELINES = recipe.override(WITH_NEAR, [f"plan.baselines={list(recipe.BASELINES)}"])
 
 
 def keys(changed: recipe.Recipe = RECIPE, inputs: Inputs = INPUTS) -> dict[str, str]:
@@ -22,16 +26,17 @@ def keys(changed: recipe.Recipe = RECIPE, inputs: Inputs = INPUTS) -> dict[str, 
     return run.keys(run.plan())
 
 
-def first_changed(setting: str, settings: recipe.Recipe = RECIPE) -> set[str]:
+def first_changed(setting: str, settings: recipe.Recipe = RECIPE, inputs: Inputs = INPUTS) -> set[str]:
     """The steps that a setting changes, without those that change because of what they need."""
     changed = recipe.override(settings, [setting])
-    before, after = keys(settings), keys(changed)
+    before, after = keys(settings, inputs), keys(changed, inputs)
     differing = {name for name in before if before[name] != after[name]}
-    steps = Run(Path("nowhere"), settings, INPUTS).plan()
+    steps = Run(Path("nowhere"), settings, inputs).plan()
     return {step.name for step in steps if step.name in differing and not differing & set(step.needs)}
 
 
 PAIRS_0 = {"mu1-0.pairs", "dbae-0.pairs", "pr-thr-0.pairs"}
+PAIRS_2 = {"mu1-2.pairs", "dbae-2.pairs", "pr-thr-2.pairs"}
 PAIRS_1 = {"mu1-1.pairs", "dbae-1.pairs", "pr-thr-1.pairs"}
 
 
@@ -129,6 +134,54 @@ def test_agreed_changes_no_other_step() -> None:
     assert {name: after[name] for name in before} == before
 
 
+@pytest.mark.parametrize(
+    ("setting", "steps"),
+    [
+        ("hc.steps=9", {"hc-0"}),
+        ("pbsmt.stack=9", {"pbsmt-0"}),
+        ("pr_thr.epochs=9", {"pr-thr-0", "pbsmt-0"}),
+        ("pr_thr.eta=0.5", {"pr-thr-0"}),
+        ("near.early=9", {"near-0"}),
+        ("adversarial.steps=9", {"adversarial-0"}),
+        ("generation.max_summary_words=9", {"nmt-0", "adversarial-0", *PAIRS_2}),
+    ],
+)
+def test_a_setting_changes_the_baselines_that_use_it(setting: str, steps: set[str]) -> None:
+    assert first_changed(setting, WITH_BASELINES) == steps
+
+
+def test_baselines_change_no_other_step() -> None:
+    before, after = keys(WITH_NEAR), keys(WITH_BASELINES)
+    assert {name: after[name] for name in before} == before
+    assert after.keys() - before.keys() == {f"{name}-0" for name in recipe.BASELINES}
+
+
+@pytest.mark.parametrize(
+    ("setting", "steps"),
+    [
+        ("fsc.steps=9", {"fsc-0+all"}),
+        ("adversarial.steps=9", {"adversarial-0", "adversarial-0+all"}),
+        ("training.held_out=9", {"all-1", "seq2seq", "pre-dae-0", "nmt-0", "mass-0", "fsc-0+all"}),
+    ],
+)
+def test_a_setting_changes_what_learns_from_pairs(setting: str, steps: set[str]) -> None:
+    assert first_changed(setting, WITH_PAIRS, ALIGNED) == steps
+
+
+def test_other_pairs_change_only_what_learns_from_them() -> None:
+    before = keys(WITH_PAIRS, ALIGNED)
+    after = keys(WITH_PAIRS, replace(ALIGNED, aligned=Source("q.tsv", 10, 300, "dd")))
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed == {"aligned", "seq2seq", "adversarial-0+all", "mass-0+all", "fsc-0+all"}
+
+
+def test_a_new_version_of_a_baseline_changes_it_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = keys(WITH_BASELINES)
+    monkeypatch.setitem(SYSTEMS, "hc", replace(SYSTEMS["hc"], version=2))
+    after = keys(WITH_BASELINES)
+    assert {name for name in before if before[name] != after[name]} == {"hc-0"}
+
+
 def test_near_changes_no_step_of_the_other_chains_except_all() -> None:
     before, after = keys(), keys(WITH_NEAR)
     assert {name for name in before if before[name] != after[name]} == {"all-2", "all-4"}
@@ -148,7 +201,7 @@ def test_every_setting_that_makes_a_model_is_part_of_a_key() -> None:
         for field in fields(getattr(RECIPE, section.name)):
             name = f"{section.name}.{field.name}"
             value = _other(getattr(getattr(RECIPE, section.name), field.name), name)
-            assert first_changed(f"{name}={value}", where.get(section.name, WITH_NEAR)), name
+            assert first_changed(f"{name}={value}", where.get(section.name, WITH_PAIRS), ALIGNED), name
 
 
 def _other(value: object, name: str) -> object:
@@ -163,6 +216,7 @@ def _other(value: object, name: str) -> object:
     small = {"dbae.noise": 0.4, "seq2seq.dropout": 0.2, "training.min_coverage": 0.5, "seq2seq.kernel": 5}
     small |= {"pr_thr.eta": 0.5, "embeddings.sample": 0.5, "text.judge_share": 0.5, "near.max_lead": 0.5}
     small |= {"near.common": 0.5, "near.name_penalty": 0.5, "near.min_score": 0.5, "near.again_min_score": 0.5}
+    small |= {"adversarial.alone": 0.5, "adversarial.discount": 0.5}
     assert isinstance(value, int | float)
     return small.get(name, value + 1 if value < 20 or name.endswith(("batch", "chunk")) else value + 10)
 

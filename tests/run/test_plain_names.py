@@ -2,10 +2,11 @@
 
 import pytest
 
-from nutgraf.run.plain_names import BEST, COMPARISON, TOGETHER, present
+from nutgraf.recipe import BASELINES, INITIALIZERS
+from nutgraf.run.plain_names import BEST, COMPARISON, OTHERS, TOGETHER, present
 
 NAMES = [
-    *(f"{chain}-{iteration}" for chain in ("pr-thr", "dbae", "mu1", "near") for iteration in (0, 2, 4)),
+    *(f"{chain}-{iteration}" for chain in (*INITIALIZERS, *BASELINES) for iteration in (0, 2, 4)),
     *(
         "mixed-2",
         "mixed-4",
@@ -19,6 +20,11 @@ NAMES = [
         "all-2+500",
         "all-2+10000",
         "seq2seq",
+        "mass-0+500",
+        "mass-0+all",
+        "fsc-0+500",
+        "adversarial-0+500",
+        "adversarial-0+all",
     ),
 ]
 
@@ -35,6 +41,10 @@ NAMES = [
         ("agreed-2", "Agreed on by two"),
         ("all-2+10000", "Tuned on 10,000 real pairs"),
         ("seq2seq", "Taught by real pairs"),
+        ("hc-0", "Searches for words"),
+        ("hc-2", "Learned from hc's"),
+        ("mass-0+10000", "Fills gaps first, 10,000 real pairs"),
+        ("adversarial-0+all", "Fools a critic, all real pairs"),
         ("mine", "mine"),
     ],
 )
@@ -53,6 +63,7 @@ def test_no_two_models_share_a_title_and_each_is_described() -> None:
 def test_families_and_loops() -> None:
     assert (present("mu1-0").family, present("mu1-0").loop) == ("Cutting", 0)
     assert (present("mu1-4").family, present("mu1-4").loop) == ("Cutting", 2)
+    assert {present(name).family for name in ("hc-0", "hc-2")} == {OTHERS}
     assert {present(name).family for name in ("mixed-2", "all-2a", "all-2", "agreed-2")} == {TOGETHER}
     assert {present(name).family for name in ("seq2seq", "all-2+500")} == {COMPARISON}
 

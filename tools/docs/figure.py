@@ -39,7 +39,7 @@ text { font: 12px system-ui, "Liberation Sans", Arial, sans-serif; fill: var(--m
 text.name { font-size: 14px; font-weight: 600; fill: var(--ink); }
 text.left { text-anchor: start; }
 .paper { fill: var(--paper); }
-.box { fill: var(--paper); stroke-width: 1.5; }
+.box { fill: var(--paper); stroke: var(--line); stroke-width: 1.5; }
 .pairs { fill: var(--soft); stroke-width: 0; }
 .pr-thr { stroke: var(--pr-thr); } .dbae { stroke: var(--dbae); }
 .mu1 { stroke: var(--mu1); } .near { stroke: var(--near); }
