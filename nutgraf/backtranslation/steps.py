@@ -50,7 +50,6 @@ from nutgraf.text.trigrams import Trigrams
 
 CASED_LINES = 100_000  # of each corpus: enough to know how words are written
 FLUENCY_SUMMARIES = 300_000  # from which teachers know what reads well
-FLUENCY_WORDS = 4000  # the most frequent ones, which agreed-N tells apart: 1 MB
 FEW_FOUND = 100  # pairs: too few to learn from
 Vectors = NDArray[np.float32]
 
@@ -300,7 +299,7 @@ class Steps:
         names = [name for name in map(ModelName.find, task.step.needs) if name]
         made_from = {str(name): record.digest for name in names if (record := self.run.finished(str(name)))}
         vocabulary = self.vocabularies["joint" if self.recipe.seq2seq.copy else "S"]
-        fluency = Trigrams.train(self._fluent(), self.prepared.lexicon, vocabulary.ids[:FLUENCY_WORDS], min_count=2)
+        fluency = Trigrams.train(self._fluent(), self.prepared.lexicon, vocabulary.ids, min_count=2)
         Members(
             tuple(str(name) for name in names if not name.expands),
             next(str(name) for name in names if name.expands),
