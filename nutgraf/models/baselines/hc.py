@@ -46,8 +46,8 @@ FIGURES, WORDS, FORWARD, BACKWARD = "hc.json", "hc.safetensors", "forward.safete
 ORDER = 3  # of the language models: the fluency of every choice is then a sum over a table of three places
 LONGEST = 120  # words of a text that are chosen from
 LEAST = 1e-12  # similarity of opposite vectors: its logarithm must be finite
-_COUNTED = 1.5e6  # words per second that a language model is trained on
-_TRIED = 1.4e-6, 1.2e-4  # seconds of a step: for each start, and for all of them
+_COUNTED = 8e5  # words per second that a language model is trained on
+_TRIED = 7e-7, 7e-5  # seconds of a step: for each start, and for all of them
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ def load(folder: Path) -> HillClimbing:
 def estimate(recipe: Recipe, sizes: Sizes) -> Seconds:
     """Return how long it may take: both language models, and the search by its steps."""
     settings, (start, step) = recipe.hc, _TRIED
-    table = 2 * 1e-6 * min(sizes.text_words, LONGEST) ** 3 / 6
+    table = 2 * 5e-7 * min(sizes.text_words, LONGEST) ** 3 / 6
     return Seconds(
         2 * sizes.summaries * sizes.summary_words / _COUNTED,
         settings.steps * (step + start * settings.restarts) + table,
