@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from nutgraf.evaluation.evaluate import SEED, split_pairs
 from nutgraf.evaluation.readability import Reader
 from nutgraf.evaluation.scores import score
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.run.folder import Run
-from nutgraf.summarizing.backends import Searched
 from nutgraf.summarizing.language import Language
+from nutgraf.summarizing.loading import make_searched
 from nutgraf.summarizing.summarizer import Summarizer
-from nutgraf.text.facts import is_fact
 from nutgraf.text.reading import read_pairs
 
 
@@ -29,9 +26,7 @@ class Scorer:
     def summarizer(self, name: str, model: Seq2seq) -> Summarizer:
         """Return a model as a summarizer with the run's words and decoding."""
         language = self.language
-        words = language.lexicon.decode(model.target.ids.tolist())
-        facts = np.array([is_fact(word, language.casing) for word in words])
-        searched = Searched(model, language.decoding.output_words, facts)
+        searched = make_searched(model, language)
         return Summarizer(name, searched, language.lexicon, language.text, language.decoding, language.casing)
 
     def __call__(self, name: str, model: Seq2seq, out: Path | None = None) -> dict[str, float]:

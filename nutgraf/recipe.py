@@ -29,8 +29,12 @@ PAPER_INITIALIZERS = ("pr-thr", "dbae", "mu1")
 INITIALIZERS = (*PAPER_INITIALIZERS, "near")
 BASELINES = (
     "pbsmt",
+    "pre-dae",
+    "nmt",
+    "adversarial",
     "hc",
 )  # other systems, to compare with: those of the paper's tables in their order, then those since
+WITH_PAIRS = ("mass", "fsc")  # others, that summarize only once they have learned from aligned pairs
 AUTO = "auto"  # chosen by ROUGE-L on --valid pairs, or, without any, so that outputs are most like real summaries
 
 RENAMED = {  # keys of version 0.1, in whichever section has the new one
@@ -98,7 +102,7 @@ TopWords = Annotated[int, _check(lambda words: words == 0 or words >= 10, "0 (al
 Digits = Literal["keep"] | Annotated[str, Field(pattern=r"^[^\p{C}\p{Z}]$")]
 Chains = Annotated[tuple[str, ...], Field(strict=False), _check_names((*INITIALIZERS, *BASELINES), least=1)]
 SomeChains = Annotated[tuple[str, ...], Field(strict=False), _check_names((*INITIALIZERS, *BASELINES))]
-Baselines = Annotated[tuple[str, ...], Field(strict=False), _check_names(BASELINES)]
+Baselines = Annotated[tuple[str, ...], Field(strict=False), _check_names((*BASELINES, *WITH_PAIRS))]
 
 CONFIG = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 _EXPECTED = {  # where pydantic's own words would mislead who writes TOML
@@ -265,6 +269,46 @@ class Pbsmt(Section):
 
 
 @dataclass(frozen=True, config=CONFIG)
+class Nmt(Section):
+    """A baseline: one encoder for both sides, denoising, then back-translation on the fly (Lample et al. 2018)."""
+
+    steps: Positive = default(2_000, "training steps; batch and learning rate are those of [training]")
+
+
+@dataclass(frozen=True, config=CONFIG)
+class Adversarial(Section):
+    """A baseline: a generator that is to fool a critic, and whose text can be got back (Wang and Lee 2018)."""
+
+    steps: Positive = default(2_000, "training steps")
+    batch: TwoOrMore = default(64, "texts, and real summaries, per step; rewards are centred over them")
+    generator_rate: AboveZero = default(1e-4, "learning rate of the generator")
+    critic_rate: AboveZero = default(2e-3, "learning rate of the critic")
+    reconstructor_rate: AboveZero = default(1e-3, "learning rate of the reconstructor")
+    critic_width: Width = default(128, "size of the critic's LSTM")
+    alone: Share = default(0.25, "share of the steps in which the generator does not learn from rewards yet")
+    discount: Share = default(0.3, "factor by which a critic's reward counts less for each word before")
+    reconstruction_weight: NotNegative = default(1.0, "weight of the reconstructor's reward beside the critic's")
+
+
+@dataclass(frozen=True, config=CONFIG)
+class Mass(Section):
+    """A baseline: pre-training on masked spans, before aligned pairs (Song et al. 2019)."""
+
+    steps: Positive = default(5_000, "steps of pre-training; batch and learning rate are those of [training]")
+
+
+@dataclass(frozen=True, config=CONFIG)
+class Fsc(Section):
+    """A baseline: forced-attention compression with a language model as prior (Miao and Blunsom 2016)."""
+
+    steps: Positive = default(1_000, "training steps after those on pairs alone")
+    batch: TwoOrMore = default(64, "texts, and aligned pairs, per step")
+    learning_rate: AboveZero = default(5e-4, "learning rate of Adam in these steps")
+    prior_weight: NotNegative = default(0.1, "weight of the divergence from the language model of summaries")
+    reward_weight: NotNegative = default(0.1, "weight of what texts without summaries teach, beside the pairs")
+
+
+@dataclass(frozen=True, config=CONFIG)
 class Hc(Section):
     """A baseline: hill climbing over the choice of a text's words (Schumann et al. 2020)."""
 
@@ -334,13 +378,29 @@ class Generation(Section):
 
 
 @dataclass(frozen=True, config=CONFIG)
-class Teaching(Section):
-    """How all-N's teachers, with `plan.teachers`, and agreed-N choose a summary for a text (not in the paper)."""
+class Agreement(Section):
+    """How agreed-N chooses among the proposals of its models (not in the paper)."""
 
-    beam: Hypotheses = default(5, "summaries that a teacher, and near-N, propose")
-    kept: Hypotheses = default(6, "of those, the most alike, which are weighed")
     expander_weight: NotNegative = default(0.8, "weight of the expander's mean log-probability of the text's words")
     fluency_weight: NotNegative = default(0.2, "weight of the trigrams' mean log-probability of the summary's words")
+    text_pairs: Probability = default(
+        0.0, "least probability of a word that follows the word before it in the text, too"
+    )
+
+
+@dataclass(frozen=True, config=CONFIG)
+class Teaching(Section):
+    """How all-N's teachers, with `plan.teachers`, choose a summary for a text (not in the paper)."""
+
+    beam: Hypotheses = default(5, "summaries that a teacher, and near-N, propose")
+    kept: Hypotheses = default(6, "of those of all teachers, the most alike, which are weighed")
+    expander_weight: NotNegative = default(0.8, "weight of the expander's mean log-probability of the text's words")
+    fluency_weight: NotNegative = default(0.2, "weight of the trigrams' mean log-probability of the summary's words")
+
+    @property
+    def weights(self) -> Agreement:
+        """How proposals are weighed."""
+        return Agreement(self.expander_weight, self.fluency_weight)
 
 
 @dataclass(frozen=True, config=CONFIG)
@@ -350,6 +410,7 @@ class Decoding(Section):
     beam: Hypotheses = default(5, "hypotheses kept")
     min_words: ZeroOrMore = default(1, "shortest summary, unless the text is that short; 0: the summaries' mean length")
     max_words: Words = default(20, "longest summary")
+    shorter: Share = default(0.0, "agreed-N may choose as few words as this share of `min_words`; 0: no fewer")
     no_repeat_ngram: ZeroOrMore = default(3, "no n-gram of this length occurs twice; 0: no such rule")
     repeat_top_words: TopWords = default(0, "most frequent words that may occur twice in a summary; 0: all")
     length_penalty: float = default(1.0, "scores are divided by length to the power of this")
@@ -387,9 +448,13 @@ class Plan(Section):
     teachers: Annotated[int, Field(ge=0, le=9)] = default(
         0, "all-N learns from this many summarizers, one taught by the other (see [teaching]); 0: from the pairs"
     )
-    agreed: bool = default(False, "with near: also agreed-N, what all-N and near-N agree on (see [teaching])")
+    agreed: bool = default(False, "with near: also agreed-N, what all-N and near-N agree on (see [agreement])")
     warm_start: bool = default(False, "the chains share their first expander, and later models start from earlier ones")
-    baselines: Baselines = default((), f"other systems to compare with, as `--with` adds them: {', '.join(BASELINES)}")
+    baselines: Baselines = default(
+        (),
+        f"other systems to compare with, as `--with` adds them: {', '.join(BASELINES)};"
+        f" with aligned pairs also {', '.join(WITH_PAIRS)}",
+    )
 
 
 @dataclass(frozen=True, config=CONFIG)
@@ -404,11 +469,16 @@ class Recipe(Section):
     mu1: Mu1 = Mu1()
     near: Near = Near()
     pbsmt: Pbsmt = Pbsmt()
+    nmt: Nmt = Nmt()
+    adversarial: Adversarial = Adversarial()
+    mass: Mass = Mass()
+    fsc: Fsc = Fsc()
     hc: Hc = Hc()
     seq2seq: Seq2seq = Seq2seq()
     training: Training = Training()
     generation: Generation = Generation()
     teaching: Teaching = Teaching()
+    agreement: Agreement = Agreement()
     decoding: Decoding = Decoding()
     plan: Plan = Plan()
 

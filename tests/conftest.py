@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from nutgraf.run.folder import Run
-from tests.tiny import Corpus, add_near, train_tiny, write_corpus
+from tests.tiny import Corpus, add_agreed, add_near, train_tiny, write_corpus
 
 torch.set_num_threads(1)
 
@@ -36,6 +36,12 @@ def finished(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Run:
 def with_near(corpus: Corpus, finished: Run, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """The finished run with a fourth chain, near."""
     return add_near(corpus, finished, tmp_path_factory.mktemp("near") / "run")
+
+
+@pytest.fixture(scope="session")
+def with_agreed(corpus: Corpus, with_near: Run, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The run with four chains and agreed-2."""
+    return add_agreed(corpus, with_near, tmp_path_factory.mktemp("agreed") / "run")
 
 
 @pytest.fixture

@@ -185,7 +185,7 @@ WITHOUT_TORCH = "import sys; sys.modules['torch'] = None  # importing it is now 
 TEXT = "Profit of Ford fell 4 percent on Monday , the company said ."
 ANSWERS = f"""
 import nutgraf
-for name in ["all-2", "mu1-2", "pr-thr-0"]:
+for name in ["agreed-2", "all-2", "mu1-2", "pr-thr-0"]:
     summarizer = nutgraf.Summarizer.load(folder, name)
     print(summarizer([{TEXT!r}]), summarizer([{TEXT!r}], max_words=4, faithful=True))
     print([[(s.text, [w.source for w in s.words]) for s in one.summaries]
@@ -193,26 +193,46 @@ for name in ["all-2", "mu1-2", "pr-thr-0"]:
 """
 
 
-def test_without_torch_summaries_are_the_same(finished: Run) -> None:
-    with_torch = run_code(ANSWERS, finished.folder)
-    assert with_torch.count("\n") == 6
-    assert run_code(WITHOUT_TORCH + ANSWERS, finished.folder) == with_torch
+def test_without_torch_summaries_are_the_same(with_agreed: Run) -> None:
+    with_torch = run_code(ANSWERS, with_agreed.folder)
+    assert with_torch.count("\n") == 8
+    assert run_code(WITHOUT_TORCH + ANSWERS, with_agreed.folder) == with_torch
 
 
-def test_without_torch_a_run_is_exported_and_the_export_is_used(finished: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["all-2", "agreed-2"])
+def test_without_torch_a_run_is_exported_and_the_export_is_used(with_agreed: Run, name: str, tmp_path: Path) -> None:
     code = f"""
 import nutgraf.cli
 target = {str(tmp_path / "export")!r}
-for arguments in (["export", folder, target], ["models", target], ["summarize", "--model", target, "--explain"]):
+write = ["export", folder, target, "--models", {name!r}]
+for arguments in (write, ["models", target], ["summarize", "--model", target, "--explain"]):
     try:
         nutgraf.cli.main(arguments)
     except SystemExit as stopped:
         assert stopped.code == 0, arguments
 """
-    shown = run_code(WITHOUT_TORCH + code, finished.folder)
+    shown = run_code(WITHOUT_TORCH + code, with_agreed.folder)
+    assert name in shown
     words = nutgraf.Summarizer.load(tmp_path / "export")("Profit fell monday .").split()
     assert words
     assert all(word in shown for word in words)
+
+
+def test_without_torch_the_server_answers_with_what_models_agree_on(with_agreed: Run) -> None:
+    code = f"""
+import json
+from pathlib import Path
+from urllib.request import Request, urlopen
+from nutgraf.serve.limits import Limits
+from nutgraf.serve.models import Models
+from nutgraf.serve.server import serve_in_thread
+with serve_in_thread(Models.load(Path(folder), ["agreed-2"]), Limits()) as port:
+    body = json.dumps({{"texts": [{TEXT!r}]}}).encode()
+    request = Request(f"http://127.0.0.1:{{port}}/v1/summarize", body, {{"Content-Type": "application/json"}})
+    print(json.load(urlopen(request)))
+"""
+    line = nutgraf.Summarizer.load(with_agreed.folder, "agreed-2")(TEXT)
+    assert line in run_code(WITHOUT_TORCH + code, with_agreed.folder)
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,17 @@ again_pairs = 1.5
 summarizer_weight = 0.4
 expander_weight = 0.7
 repeat = 2
+[nmt]
+steps = 6
+[mass]
+steps = 8
+[adversarial]
+steps = 8
+batch = 8
+critic_width = 8
+[fsc]
+steps = 4
+batch = 8
 [seq2seq]
 copy = true
 width = 16
@@ -152,6 +163,12 @@ def add_near(corpus: Corpus, finished: Run, out: Path) -> Run:
     shutil.copytree(finished.folder, out)
     shutil.rmtree(out / "steps" / "all-2")
     return train_tiny(corpus, out, WITH_NEAR)
+
+
+def add_agreed(corpus: Corpus, with_near: Run, out: Path) -> Run:
+    """Copy a run with near and add agreed-2: nothing is trained for it."""
+    shutil.copytree(with_near.folder, out)
+    return train_tiny(corpus, out, WITH_NEAR, "plan.agreed=true")
 
 
 def ended(events: list[Event]) -> dict[str, str]:

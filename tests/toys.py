@@ -19,12 +19,14 @@ def vocab(size: int) -> Vocab:
     return Vocab(np.arange(size, dtype=np.int32), LEXICON)
 
 
-def toy_model(copy: bool, seed: int = 0, dropout: float = 0.0, source: int = 12, target: int = 9) -> Seq2seq:
+def toy_model(
+    copy: bool, seed: int = 0, dropout: float = 0.0, source: int = 12, target: int = 9, embedding: int = 6
+) -> Seq2seq:
     settings = Settings(width=8, encoder_layers=2, decoder_layers=2, dropout=dropout, positions=32, copy=copy)
     generator = torch.Generator().manual_seed(seed)
     rng = np.random.default_rng(seed)
     source = target if copy else source
-    vectors = [rng.normal(size=(n, 6)).astype(np.float32) for n in (source, target)]
+    vectors = [rng.normal(size=(n, embedding)).astype(np.float32) for n in (source, target)]
     model = Seq2seq(vocab(source), vocab(target), settings, vectors[0], vectors[1], generator)
     with torch.no_grad():  # larger weights, so that the distributions are far from flat
         for parameter in model.parameters():

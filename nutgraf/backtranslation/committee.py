@@ -28,6 +28,7 @@ class Committee:
 
     teachers: Sequence[Seq2seq]
     agreement: Agreement
+    teaching: recipe.Teaching
     decoding: recipe.Decoding
     shortlist: int  # words that the expander's output layer is estimated from, as in training
     key: str
@@ -37,12 +38,12 @@ class Committee:
         found = [self._search(teacher, sentences) for teacher in self.teachers]
         proposed = [[*itertools.chain(*of_one)] for of_one in zip(*found, strict=True)]
         estimate = Estimate(self.shortlist, seed_of(self.key, start))
-        ranked = self.agreement.rank(sentences, proposed, estimate)
+        ranked = self.agreement.rank(sentences, proposed, estimate, self.teaching.kept)
         return [summaries[0] if summaries else np.zeros(0, dtype=np.int32) for summaries in ranked]
 
     def _search(self, teacher: Seq2seq, sentences: Sequence[Ids]) -> list[list[Ids]]:
         decoding = self.decoding
-        settings = Beam.of(decoding, self.agreement.teaching.beam, unk=not teacher.settings.copy)
+        settings = Beam.of(decoding, self.teaching.beam, unk=not teacher.settings.copy)
         decoder = ConvDecoder(teacher, decoding.output_words, related_words=decoding.related_words)
         found = beam(decoder, sentences, settings)
         return [[hypothesis.words for hypothesis in of_one if len(hypothesis.words)] for of_one in found]

@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nutgraf.models import alignment, baselines
-from nutgraf.models.arithmetic import forward
-from nutgraf.recipe import BASELINES, Recipe
+from nutgraf.models.arithmetic import GENERATION_FLOPS, TRAINING_FLOPS, forward
+from nutgraf.recipe import INITIALIZERS, Recipe
 from nutgraf.run.names import FOUND, NEAR
-from nutgraf.run.plan import Kind, Step, training_steps
+from nutgraf.run.plan import ALIGNED, OWN_WAY, Kind, Step, training_steps
 from nutgraf.run.sizes import Sizes
 from nutgraf.run.systems import JOINT
 
 # Measured with one thread, all of them.
-TRAINING_FLOPS = 35e9
-GENERATION_FLOPS = 30e9
 TOKENISED_WORDS = 300e3  # a second
 CASED_WORDS = 4e6  # are looked at
 COUNTED_WORDS = 5e6  # a second
@@ -71,7 +69,7 @@ def _seconds(step: Step, recipe: Recipe, sizes: Sizes) -> float:
 
 
 def _initializer(chain: str, recipe: Recipe, sizes: Sizes) -> float:
-    if chain in BASELINES:
+    if chain not in INITIALIZERS:
         return baselines.of(chain).estimate(recipe, sizes).training
     if chain == "pr-thr":
         return alignment.estimate(recipe.pr_thr) + THRESHOLDS
@@ -120,7 +118,7 @@ def _pairs(step: Step, recipe: Recipe, sizes: Sizes) -> float:
         output_words = recipe.dbae.output_words or recipe.text.summaries_vocabulary
         flops = beams * (2 * 6 * 2 * recipe.dbae.width**2 + 2 * recipe.embeddings.width * output_words)
         return count * flops / GENERATION_FLOPS
-    if step.chain in BASELINES:
+    if step.chain not in INITIALIZERS:
         return count * baselines.of(step.chain).estimate(recipe, sizes).summary
     return count / 10_000
 
@@ -130,4 +128,6 @@ def _training(step: Step, recipe: Recipe, sizes: Sizes) -> float:
     source, target = reversed(lengths) if step.kind is Kind.EXPANDER else lengths
     settings = recipe.training
     steps = training_steps(step, settings, step.aligned_limit)
-    return steps * settings.batch * 3 * forward(recipe, source, target, settings.shortlist) / TRAINING_FLOPS
+    more = step.chain in OWN_WAY and ALIGNED in step.needs
+    own = baselines.of(step.chain).estimate(recipe, sizes).training if more else 0
+    return own + steps * settings.batch * 3 * forward(recipe, source, target, settings.shortlist) / TRAINING_FLOPS

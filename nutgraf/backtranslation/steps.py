@@ -31,13 +31,14 @@ from nutgraf.models.members import Members
 from nutgraf.models.scoring import Estimate
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.progress import Progress, Report, ignore
+from nutgraf.recipe import Seq2seq as Settings
 from nutgraf.run.folder import Run
 from nutgraf.run.inputs import Source, read_again, read_pairs_again
 from nutgraf.run.keys import eta_is_tuned
 from nutgraf.run.names import FOUND, ModelName
 from nutgraf.run.pairs import ARTIFICIAL, real_side
-from nutgraf.run.plan import ALIGNED, Kind, Step, learning_rate, training_steps
-from nutgraf.run.systems import CASING, JOINT, OF_SUMMARIES, OF_TEXTS, TEXT
+from nutgraf.run.plan import ALIGNED, OWN_WAY, Kind, Step, learning_rate, training_steps
+from nutgraf.run.systems import CASING, JOINT, OF_SUMMARIES, OF_TEXTS, TEXT, is_seq2seq
 from nutgraf.seeds import generator_of, seed_of
 from nutgraf.text import casing
 from nutgraf.text.corpus import Corpus
@@ -49,7 +50,6 @@ from nutgraf.text.trigrams import Trigrams
 
 CASED_LINES = 100_000  # of each corpus: enough to know how words are written
 FLUENCY_SUMMARIES = 300_000  # from which teachers know what reads well
-FLUENCY_WORDS = 4000  # the most frequent ones, which agreed-N tells apart: 1 MB
 FEW_FOUND = 100  # pairs: too few to learn from
 Vectors = NDArray[np.float32]
 
@@ -229,10 +229,10 @@ class Steps:
             self._find_pairs(task) if name.initial else self._find_pairs_again(task)
             return
         real = self._real_side(name)
-        if name.initial:
-            apply = self._initial(name)
-        else:
+        if is_seq2seq(name):
             apply = self._committee(task) if name.teacher else self._sampler(name, task.seed)
+        else:
+            apply = self._initial(name)
         pairs.generate(real, apply, self.recipe.generation.chunk, task.work, task.folder, task.report, task.warn)
 
     def _find_pairs(self, task: Task) -> None:
@@ -279,9 +279,11 @@ class Steps:
         names = [name for name in map(ModelName.find, task.step.needs) if name]
         models = {name: storage.load(self.run.step_folder(str(name)), self.hardware.device) for name in names}
         expander = next(model for name, model in models.items() if name.expands)
+        teaching = self.recipe.teaching
         return Committee(
             [model for name, model in models.items() if not name.expands],
-            Agreement(expander, Trigrams.train(self._fluent(), self.prepared.lexicon), self.recipe.teaching),
+            Agreement(expander, Trigrams.train(self._fluent(), self.prepared.lexicon), teaching.weights),
+            teaching,
             usual_length(self.recipe.decoding, self.prepared.summaries),
             self.recipe.training.shortlist,
             task.seed,
@@ -297,11 +299,11 @@ class Steps:
         names = [name for name in map(ModelName.find, task.step.needs) if name]
         made_from = {str(name): record.digest for name in names if (record := self.run.finished(str(name)))}
         vocabulary = self.vocabularies["joint" if self.recipe.seq2seq.copy else "S"]
-        fluency = Trigrams.train(self._fluent(), self.prepared.lexicon, vocabulary.ids[:FLUENCY_WORDS], min_count=2)
+        fluency = Trigrams.train(self._fluent(), self.prepared.lexicon, vocabulary.ids, min_count=2)
         Members(
             tuple(str(name) for name in names if not name.expands),
             next(str(name) for name in names if name.expands),
-            self.recipe.teaching,
+            self.recipe.agreement,
             fluency,
             made_from,
         ).save(task.folder)
@@ -309,6 +311,11 @@ class Steps:
     def _seq2seq(self, task: Task) -> None:
         """f^{i+1}_{A->B} = S(D^i_{A'->B}): train the next model on artificial inputs and real outputs (Eq. 3)."""
         data, settings = self.training_set(task.step), self.recipe.training
+        if task.step.chain in OWN_WAY and ALIGNED in task.step.needs:
+            steps = training_steps(task.step, settings, len(data.sources))
+            pairs = baselines.Pairs(data.sources, data.targets, steps)
+            baselines.of(task.step.chain).train_with_pairs(self, pairs, task.job).save(task.folder)
+            return
         model = self.untrained(task.step, task.seed).to(self.hardware.device)
         steps = training_steps(task.step, settings, len(data.sources))
         fitting = fit_of(settings, steps, learning_rate(task.step, settings))
@@ -356,9 +363,17 @@ class Steps:
     def untrained(self, step: Step, seed: str) -> Seq2seq:
         """Return a model to train: a new one, or the one that it starts from."""
         if step.start:
-            return storage.load(self.run.step_folder(step.start), self.hardware.device)
-        settings = self.recipe.seq2seq
+            return self.trained_model(step.start)
         sides = ("S", "F") if step.expands else ("F", "S")
-        source, target = (self.vocabularies["joint" if settings.copy else side] for side in sides)
-        vectors = self.vectors(JOINT, source), self.vectors(JOINT, target)
-        return Seq2seq(source, target, settings, *vectors, generator_of(seed, "weights"))
+        return self.new_model(*sides, self.recipe.seq2seq, seed)
+
+    def new_model(self, source: str, target: str, settings: Settings, seed: str) -> Seq2seq:
+        """Return an untrained model from one vocabulary to another: F, S or joint. One that copies has joint ones."""
+        known, wanted = (self.vocabularies["joint" if settings.copy else side] for side in (source, target))
+        vectors = self.vectors(JOINT, known), self.vectors(JOINT, wanted)
+        model = Seq2seq(known, wanted, settings, *vectors, generator_of(seed, "weights"))
+        return model.to(self.hardware.device)
+
+    def trained_model(self, name: str) -> Seq2seq:
+        """Return the seq2seq model of another step."""
+        return storage.load(self.run.step_folder(name), self.hardware.device)

@@ -44,6 +44,9 @@ class Request:
     def __post_init__(self) -> None:
         if self.aligned_limits and self.aligned is None:
             raise InputError("--aligned-limit: needs --aligned, a file of lines of text, a tab and a summary")
+        for name in recipes.WITH_PAIRS:
+            if name in self.recipe.plan.baselines and self.aligned is None:
+                raise InputError(f"--with {name}: it learns from aligned pairs; needs --aligned")
         for name in ("texts_limit", "summaries_limit"):
             if getattr(self, name) < 0:
                 raise InputError(f"--{name.replace('_', '-')} {getattr(self, name)}: expected 0 (all) or more")
@@ -98,7 +101,8 @@ def train(
     recipe            "paper", "cpu", "quick", a TOML file, or a Recipe; `settings` ("training.batch=32") change it
     valid             pairs (text, tab, summary) that thresholds are tuned on; no other code sees them
     aligned           pairs for the supervised row `seq2seq`; `aligned_limits` adds fine-tuned rows such as all-2+10000
-    baselines         other systems to compare with, such as "hc", in addition to those of the recipe
+    baselines         other systems to compare with, such as "hc", in addition to those of the recipe; "mass", "fsc" and
+                      "adversarial" have rows for each of `aligned_limits` and for all pairs
     only, stop_after  do these steps and what they need; do all steps up to one
     threads           of the processor; 0: as many as there are cores
     tensorboard       also write event files to out/tensorboard, while the models are trained
@@ -137,8 +141,8 @@ def resolve(
     loaded = recipes.load(recipe) if isinstance(recipe, str) else recipe
     changed = recipes.override(loaded, list(settings))
     for name in baselines:
-        if name not in recipes.BASELINES:
-            raise RecipeError(f"--with {name}: none of {', '.join(recipes.BASELINES)}")
+        if name not in (known := (*recipes.BASELINES, *recipes.WITH_PAIRS)):
+            raise RecipeError(f"--with {name}: none of {', '.join(known)}")
     if baselines:
         together = tuple(dict.fromkeys([*changed.plan.baselines, *baselines]))
         changed = replace(changed, plan=replace(changed.plan, baselines=together))

@@ -86,7 +86,9 @@ def export(
     folder: RunFolder,
     target: Annotated[Path, typer.Argument(help="The folder to write, which must not exist yet.", metavar="OUT")],
     models: Annotated[list[str] | None, typer.Option(help="This summarizer (repeatable); none: the best.")] = None,
-    int8: Annotated[bool, typer.Option("--int8", help="One byte per weight, not two: slightly less exact.")] = False,
+    int8: Annotated[
+        bool, typer.Option("--int8", help="At most a byte per weight, not two: slightly less exact.")
+    ] = False,
 ) -> None:
     """Write a folder with only what `summarize --model` and `serve --model` need.
 

@@ -36,7 +36,7 @@ def train(
     baselines: Annotated[
         list[str] | None,
         typer.Option(
-            "--with", help="Also train other systems, to compare with: pbsmt, hc (repeatable, or with commas)."
+            "--with", help="Also train other systems, to compare with: pbsmt,hc,... (repeatable, or with commas)."
         ),
     ] = None,
     texts_limit: Annotated[int, typer.Option(help="Read at most this many texts; 0: all.")] = 0,

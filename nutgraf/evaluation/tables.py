@@ -11,6 +11,7 @@ import rich.table
 from nutgraf.evaluation.scores import RESAMPLES, Comparison
 from nutgraf.run.evaluations import Estimate, Row
 from nutgraf.run.names import ModelName, is_baseline, lead_words
+from nutgraf.run.systems import SYSTEMS
 
 WIDTH = 100  # characters of a terminal that a table needs; in a narrower one its lines wrap
 
@@ -155,10 +156,13 @@ def tables(rows: Sequence[Row]) -> list[Table]:
     """
     if len({(row.pairs, row.signature) for row in rows}) > 1:
         raise ValueError("rows of one table must be scored on the same pairs by the same scorer")
-    baselines = [row for row in rows if lead_words(row.name) or is_baseline(row.name)]
-    initial = [row for row in rows if (name := ModelName.find(row.name)) and name.initial and row not in baselines]
+    names = {row.name: ModelName.find(row.name) for row in rows}
+    others = {name for name in names if is_baseline(name)}
+    full_systems = {name for name in others if (model := names[name]) and SYSTEMS[model.chain].full}
+    baselines = [row for row in rows if lead_words(row.name) or row.name in others - full_systems]
+    initial = [row for row in rows if (name := names[row.name]) and name.initial and row.name not in others]
     full = [row for row in rows if row not in baselines and row not in initial]
-    unsupervised = [row for row in full if row.aligned == 0]
+    unsupervised = sorted((row for row in full if row.aligned == 0), key=lambda row: row.name in full_systems)
     supervised = sorted((row for row in full if row.aligned > 0), key=lambda row: row.aligned)
     made = [
         _table("Table 2: baselines and initializers", [baselines, initial], sup=False),

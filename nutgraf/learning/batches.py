@@ -11,7 +11,7 @@ from torch import Tensor
 
 from nutgraf.seeds import seed_of
 from nutgraf.text.corpus import Corpus, pad_sentences
-from nutgraf.text.lexicon import EOS, PAD, Ids
+from nutgraf.text.lexicon import Ids
 
 
 def pad_batch(sentences: Sequence[Ids]) -> Tensor:
@@ -20,14 +20,8 @@ def pad_batch(sentences: Sequence[Ids]) -> Tensor:
 
 
 def gather_batch(corpus: Corpus, indices: NDArray[np.int64]) -> Tensor:
-    """Return what `pad_batch` would for these sentences of a corpus, without a Python loop."""
-    starts, lengths = corpus.offsets[indices], corpus.lengths[indices]
-    columns = np.arange(lengths.max() + 1)
-    inside = columns < lengths[:, None]
-    table = np.full(inside.shape, PAD, dtype=np.int64)
-    table[inside] = corpus.tokens[(starts[:, None] + columns)[inside]]
-    table[np.arange(len(indices)), lengths] = EOS
-    return torch.from_numpy(table)
+    """Return what `pad_batch` would for these sentences of a corpus."""
+    return torch.from_numpy(corpus.pad(indices))
 
 
 class Batches:

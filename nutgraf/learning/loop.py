@@ -24,7 +24,6 @@ from torch import Tensor, nn
 
 from nutgraf.errors import NutgrafError
 from nutgraf.files import check_regular, naming, read_json, replacing
-from nutgraf.learning.batches import Batches
 from nutgraf.progress import Progress, Report, ignore
 from nutgraf.seeds import seed_of
 
@@ -86,17 +85,21 @@ def load_history(folder: Path) -> list[Point]:
 def fit(
     module: nn.Module,
     loss: Callable[[NDArray[np.int64]], Tensor],
-    batches: Batches,
+    batches: Callable[[int], NDArray[np.int64]],
     settings: Fit,
     job: Job,
     validate: Callable[[], float] | None = None,
+    factors: Mapping[str, float] | None = None,
 ) -> list[Point]:
     """Minimise `loss` over `settings.steps` batches, and return the learning curve.
 
+    `batches` gives the examples of each step, as `nutgraf.learning.batches.Batches` does.
+
     With `settings.patience` the loop stops after that many validations in a row without progress, and the module ends
-    with the weights of the best one. With `job.checkpoint` the loop resumes from the last checkpoint.
+    with the weights of the best one. With `job.checkpoint` the loop resumes from the last checkpoint. `factors` are of
+    the learning rate, for direct submodules by their names; the gradients of each such submodule are clipped alone.
     """
-    descent = _Descent(module, settings)
+    descent = _Descent(module, settings, factors)
     checkpoint = job.checkpoint / CHECKPOINT if job.checkpoint else None
     if checkpoint:
         descent.restore(checkpoint, job.warn)
@@ -127,11 +130,19 @@ def fit(
 class _Descent:
     """What changes from step to step: weights, optimiser, position, learning curve."""
 
-    def __init__(self, module: nn.Module, settings: Fit):
+    def __init__(self, module: nn.Module, settings: Fit, factors: Mapping[str, float] | None = None):
         self.module = module
+        factors = factors or {}
         self.settings = settings
-        self.parameters = [p for p in module.parameters() if p.requires_grad]
-        self.optimizer = torch.optim.Adam(self.parameters, lr=settings.learning_rate, fused=True)
+        self.groups: dict[str, list[nn.Parameter]] = {"": []}
+        for name, parameter in module.named_parameters():
+            if parameter.requires_grad:
+                child = name.partition(".")[0]
+                self.groups.setdefault(child if child in factors else "", []).append(parameter)
+        self.factors = {name: factors.get(name, 1.0) for name, group in self.groups.items() if group}
+        self.parameters = [parameter for name in self.factors for parameter in self.groups[name]]
+        groups = [{"params": self.groups[name]} for name in self.factors]
+        self.optimizer = torch.optim.Adam(groups, lr=settings.learning_rate, fused=True)
         self.step = 0
         self.losses: list[float] = []
         self.history: list[Point] = []
@@ -146,8 +157,9 @@ class _Descent:
     def descend(self, value: Tensor) -> float:
         self.optimizer.zero_grad(set_to_none=True)
         value.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self.parameters, self.settings.clip)
-        self.optimizer.param_groups[0]["lr"] = self.settings.rate(self.step)
+        for group, factor in zip(self.optimizer.param_groups, self.factors.values(), strict=True):
+            nn.utils.clip_grad_norm_(group["params"], self.settings.clip)
+            group["lr"] = factor * self.settings.rate(self.step)
         self.optimizer.step()
         self.step += 1
         number = float(value.detach())

@@ -7,28 +7,28 @@ Each of them proposes the summaries of its beam. Of all of them, s is best for t
     + b * log p(s) / |s|                                                            trigrams of the summaries: fluency
 
 ROUGE is F1 on word ids without stemming, and lengths count a sentence's end. The second and third term are a noisy
-channel, the first stands for log p(s | x). all-N learns from what its teachers agree on, and agreed-N is what all-N and
-near-N agree on when they summarize.
+channel, the first stands for log p(s | x). p(s) is the product of max(p(w | the two words before), t [w follows the
+word before it in x, too]): trigrams know little of rare names, and what a text says in a row is well said.
+
+all-N learns from what its teachers agree on, and agreed-N is what all-N and near-N agree on when they summarize.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nutgraf import recipe
-from nutgraf.models.scoring import Estimate, Side, mean_log_probs
-from nutgraf.models.seq2seq import Seq2seq
+from nutgraf.models.scoring import Estimate, PairScorer, Side, mean_log_probs
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import Ids
-from nutgraf.text.trigrams import Trigrams
+from nutgraf.text.trigrams import Trigrams, sum_by_sentence
 
 COMPARED = 64  # texts at once
-BITS = math.log(2)  # a bit in natural units
 FREQUENT = Estimate(1000)  # enough to compare summaries: 4,000 words choose the same for 98 % of texts
 DIGITS = 9  # of a likeness that count: how sums are rounded depends on the other texts
 
@@ -41,24 +41,27 @@ Proposals = Sequence[Sequence[Ids]]  # of each text
 class Agreement:
     """What orders the proposals of several summarizers."""
 
-    expander: Seq2seq
+    expander: PairScorer
     fluency: Trigrams
-    teaching: recipe.Teaching
+    weights: recipe.Agreement
 
-    def rank(self, texts: Sequence[Ids], proposed: Proposals, estimate: Estimate = FREQUENT) -> list[list[Ids]]:
+    def rank(
+        self, texts: Sequence[Ids], proposed: Proposals, estimate: Estimate = FREQUENT, kept: int | None = None
+    ) -> list[list[Ids]]:
         """Return the distinct proposals for each text, best first.
 
-        Only those that are most alike are weighed by expander and trigrams. The others follow, the most alike first.
+        Only the `kept` that are most alike are weighed by expander and trigrams (None: all). The others follow, the
+        most alike first.
         """
-        alike, kept = most_alike(proposed), self.teaching.kept
-        rows = np.repeat(np.arange(len(alike)), [min(kept, len(group)) for group, _ in alike])
+        alike = most_alike(proposed)
         weighed = Corpus.of(words for group, _ in alike for words in group[:kept])
+        rows = np.repeat(np.arange(len(alike)), [len(group[:kept]) for group, _ in alike])
         likeness = np.concatenate([*(values[:kept] for _, values in alike), np.zeros(0)])
         scores = likeness + self._weigh(Corpus.of(texts), rows, weighed, estimate)
         best: list[list[Ids]] = [[] for _ in texts]
         for place in np.argsort(-scores, kind="stable").tolist():
             best[rows[place]].append(np.array(weighed[place]))
-        return [[*first, *group[kept:]] for first, (group, _) in zip(best, alike, strict=True)]
+        return [[*first, *group[len(first) :]] for first, (group, _) in zip(best, alike, strict=True)]
 
     def _weigh(self, texts: Corpus, rows: Table, proposals: Corpus, estimate: Estimate) -> Floats:
         """Return a log p(x | s) / |x| + b log p(s) / |s| of each proposal, for the text of its row."""
@@ -66,8 +69,22 @@ class Agreement:
             return np.zeros(0)
         sides = Side(proposals, np.arange(len(proposals))), Side(texts, rows)
         channel = mean_log_probs(self.expander, *sides, estimate)
-        fluency = -BITS * self.fluency.bits(proposals) / (proposals.lengths + 1)
-        return np.asarray(self.teaching.expander_weight * channel + self.teaching.fluency_weight * fluency)
+        fluency = sum_by_sentence(np.log(self._probabilities(texts, rows, proposals)), proposals)
+        weights = self.weights
+        return weights.expander_weight * channel + weights.fluency_weight * fluency / (proposals.lengths + 1)
+
+    def _probabilities(self, texts: Corpus, rows: Table, proposals: Corpus) -> Floats:
+        """Return p(w | before) of each word and end: with `text_pairs`, what follows in the text may follow here."""
+        known = self.fluency.probabilities(proposals)
+        if not self.weights.text_pairs:
+            return known
+        pairs, start = [frozenset(pairwise(text.tolist())) for text in texts], 0
+        for row, words in zip(rows.tolist(), proposals, strict=True):
+            for place, pair in enumerate(pairwise(words.tolist()), start + 1):
+                if pair in pairs[row]:
+                    known[place] = max(known[place], self.weights.text_pairs)
+            start += len(words) + 1
+        return known
 
 
 def most_alike(groups: Proposals) -> list[tuple[list[Ids], Floats]]:

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from nutgraf.learning.batches import pad_batch
 from nutgraf.learning.beam import NEVER
-from nutgraf.models.light import FREE_WORDS, SPECIAL, Forbid
+from nutgraf.models.light_decoding import FREE_WORDS, SPECIAL, Forbid
 from nutgraf.models.seq2seq import HALF, TINY, Affine, Attention, Encoded, Seq2seq, local
 from nutgraf.text.lexicon import EOS, PAD, UNK, Ids
 

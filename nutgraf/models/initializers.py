@@ -10,7 +10,7 @@ from nutgraf.errors import RunError
 from nutgraf.extras import need_extra, need_torch
 from nutgraf.models import baselines
 from nutgraf.models.pr_thr import PrThr
-from nutgraf.recipe import BASELINES
+from nutgraf.recipe import INITIALIZERS
 from nutgraf.text.lexicon import Ids
 
 
@@ -37,7 +37,7 @@ def load_initializer(chain: str, folder: Path, lexicon: int | None = None) -> In
 
 
 def _load(chain: str, folder: Path) -> Initializer:
-    if chain in BASELINES:
+    if chain not in INITIALIZERS:
         return baselines.of(chain).load(folder)
     if chain == "pr-thr":
         return PrThr.load(folder)

@@ -21,7 +21,7 @@ class Members:
 
     summarizers: tuple[str, ...]  # the first one explains
     expander: str
-    teaching: recipe.Teaching
+    weights: recipe.Agreement
     fluency: Trigrams
     made_from: dict[str, str]  # the digest of each model's files: other models make another agreed-N
 
@@ -39,7 +39,7 @@ class Members:
         table = {
             "summarizers": self.summarizers,
             "expander": self.expander,
-            "teaching": asdict(self.teaching),
+            "weights": asdict(self.weights),
             "made_from": self.made_from,
         }
         (folder / MEMBERS).write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
@@ -57,9 +57,9 @@ class Members:
             parsed = [ModelName.parse(name) for name in (*summarizers, expander)]
             if not summarizers or any(name.chain == AGREED or name.initial for name in parsed):
                 raise ValueError("members that are no trained models")
-            teaching, made_from = recipe.Teaching(**table["teaching"]), dict(table["made_from"])
+            weights, made_from = recipe.Agreement(**table["weights"]), dict(table["made_from"])
         with naming(folder / FLUENCY):
             fluency = Trigrams.load(folder / FLUENCY)
             if lexicon is not None and len(fluency.classes) != lexicon:
                 raise ValueError(f"made for a lexicon of {len(fluency.classes):,} words, and this one has {lexicon:,}")
-        return cls(summarizers, expander, teaching, fluency, made_from)
+        return cls(summarizers, expander, weights, fluency, made_from)

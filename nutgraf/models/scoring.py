@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from nutgraf.learning.batches import gather_batch
-from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.progress import Progress, Report, ignore
 from nutgraf.text.corpus import Corpus
 
 BATCH = 128  # pairs scored at once
 
 Places = NDArray[np.int64]
+Table = NDArray[np.int64]  # (sentences, words) lexicon ids, each row a sentence, EOS, then PAD
+Score = Callable[[Table, Table], NDArray[Any]]  # what is given, what is wanted -> (sentences,) log-probabilities
 
 
 @dataclass(frozen=True)
@@ -43,22 +45,23 @@ class Side:
         return self.corpus.lengths[self.places]
 
 
-@torch.no_grad()
+class PairScorer(Protocol):
+    """A model that scores pairs: `Seq2seq`, or `LightModel` where torch is not installed."""
+
+    def scoring(self, estimate: Estimate) -> AbstractContextManager[Score]:
+        """Give a function of two padded batches; it can be called until the context ends."""
+
+
 def mean_log_probs(
-    model: Seq2seq, given: Side, wanted: Side, estimate: Estimate, report: Report = ignore
+    model: PairScorer, given: Side, wanted: Side, estimate: Estimate, report: Report = ignore
 ) -> NDArray[np.float64]:
     """Return the mean log-probability of a word of each wanted sentence, its end included, given the other."""
-    result, lengths, device = np.zeros(len(given.places)), wanted.lengths, model.bias.device
+    result, lengths = np.zeros(len(given.places)), wanted.lengths
     order = np.lexsort((given.lengths, lengths))
-    model.eval()
-    drawn = estimate.seed is not None
-    with torch.random.fork_rng(enabled=drawn):
-        if estimate.seed is not None:
-            torch.manual_seed(estimate.seed)
+    with model.scoring(estimate) as score:
         for start in range(0, len(order), BATCH):
             chosen = order[start : start + BATCH]
-            source, target = (gather_batch(side.corpus, side.places[chosen]).to(device) for side in (given, wanted))
-            total = model.log_probs(source, target, estimate.words, drawn).sum(1).cpu().numpy()
+            total = score(*(side.corpus.pad(side.places[chosen]) for side in (given, wanted)))
             result[chosen] = total / (lengths[chosen] + 1)
             report(Progress(start + len(chosen), len(order), "pairs"))
     return result

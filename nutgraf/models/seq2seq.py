@@ -14,6 +14,8 @@ Sentences are lexicon ids (B, S). Training, search and files are elsewhere.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +25,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from nutgraf.learning.shortlist import Frequent, Shortlist
+from nutgraf.models.scoring import Estimate, Score, Table
 from nutgraf.recipe import Seq2seq as Settings
 from nutgraf.text.lexicon import EOS, PAD, UNK, Vocab
 
@@ -232,6 +235,21 @@ class Seq2seq(nn.Module):
         only_copied = (wanted == UNK) & same.any(2)
         generated = (generated + F.logsigmoid(gate)).masked_fill(only_copied, math.log(TINY))
         return torch.logaddexp(generated, copied)
+
+    @contextmanager
+    def scoring(self, estimate: Estimate) -> Iterator[Score]:
+        """Say how probable sentences are, given others (see `nutgraf.models.scoring`); other random numbers stay."""
+        drawn = estimate.seed is not None
+
+        def score(source: Table, target: Table) -> NDArray[np.float32]:
+            given, wanted = (torch.from_numpy(words).to(self.bias.device) for words in (source, target))
+            return np.asarray(self.log_probs(given, wanted, estimate.words, drawn).sum(1).cpu().numpy())
+
+        self.eval()
+        with torch.no_grad(), torch.random.fork_rng(enabled=drawn):
+            if estimate.seed is not None:
+                torch.manual_seed(estimate.seed)
+            yield score
 
     def loss(self, source: Tensor, target: Tensor, shortlist: int = 0) -> Tensor:
         """Return the mean negative log-probability of a target word."""

@@ -1,7 +1,8 @@
 """A trained model's weights on disk, read and written by numpy alone: safetensors, and its configuration in JSON.
 
-A run keeps weights in float32; an export packs each into two bytes, or into one byte with a scale a row. Loaded, they
-are float32 again. Two bytes change a weight by at most 1/2048 of itself, one by at most 1/254 of its row's largest.
+A run keeps weights in float32; an export packs each into two bytes, or into one byte with a scale a row. Word vectors,
+two thirds of a model, then take six bits a weight: as good (LOG.md, 2026-11-17). Loaded, all are float32 again. Two
+bytes change a weight by at most 1/2048 of itself, one by 1/254 of its row's largest, six bits by 1/62 of it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ WEIGHTS, CONFIG = "model.safetensors", "model.json"
 Pack = Callable[[Arrays], Arrays]
 
 _SCALE = ".scale"
+_WORD_VECTORS = ("target_table", "own_source_table")
 
 
 def keep_float32(arrays: Arrays) -> Arrays:
@@ -39,25 +41,51 @@ def pack_half(arrays: Arrays) -> Arrays:
 
 
 def pack_int8(arrays: Arrays) -> Arrays:
-    """Store one byte a weight of a matrix, symmetric, with a float32 scale a row; two bytes a weight of all others."""
+    """Store a matrix symmetric, with a float32 scale a row; two bytes a weight of all others.
+
+    A weight of a matrix takes one byte, and one of word vectors six bits where four of them fill three bytes.
+    """
     packed: Arrays = {}
     for name, array in arrays.items():
         if array.ndim == 2 and array.shape[1] > 1:
-            scale = np.abs(array).max(1, keepdims=True) / 127
-            packed[name] = np.round(array / np.where(scale > 0, scale, 1)).astype(np.int8)
+            six = name in _WORD_VECTORS and array.shape[1] % 4 == 0
+            scale = np.abs(array).max(1, keepdims=True) / (31 if six else 127)
+            whole = np.round(array / np.where(scale > 0, scale, 1)).astype(np.int8)
+            packed[name] = pack_six_bits(whole) if six else whole
             packed[name + _SCALE] = scale
         else:
             packed[name] = array.astype(np.float16)
     return packed
 
 
+def pack_six_bits(whole: NDArray[np.int8]) -> NDArray[np.uint8]:
+    """Write four numbers from -32 to 31 into three bytes: (rows, 4 n) -> (rows, 3 n)."""
+    a, b, c, d = np.moveaxis((whole + 32).astype(np.uint8).reshape(len(whole), -1, 4), 2, 0)
+    return np.stack([a << 2 | b >> 4, b << 4 | c >> 2, c << 6 | d], 2).reshape(len(whole), -1)
+
+
+def unpack_six_bits(packed: NDArray[np.uint8]) -> NDArray[np.int8]:
+    """Read what `pack_six_bits` wrote; a ValueError where that cannot be."""
+    if packed.shape[1] % 3:
+        raise ValueError(f"{packed.shape[1]} bytes a row cannot be four numbers in three bytes each")
+    x, y, z = np.moveaxis(packed.reshape(len(packed), -1, 3), 2, 0)
+    codes = np.stack([x >> 2, (x & 3) << 4 | y >> 4, (y & 15) << 2 | z >> 6, z & 63], 2)
+    return codes.reshape(len(packed), -1).astype(np.int8) - np.int8(32)
+
+
 def unpack(arrays: Arrays) -> Arrays:
-    """Return float32 weights: int8 ones are multiplied by their scales."""
+    """Return float32 weights: those of a byte or less are multiplied by their scales."""
     return {
-        name: array * arrays[name + _SCALE] if name + _SCALE in arrays else _as_float32(name, array)
+        name: _rescale(name, array, arrays[name + _SCALE]) if name + _SCALE in arrays else _as_float32(name, array)
         for name, array in arrays.items()
         if not name.endswith(_SCALE)
     }
+
+
+def _rescale(name: str, array: NDArray[Any], scale: NDArray[Any]) -> NDArray[Any]:
+    if array.ndim != 2 or scale.shape != (len(array), 1):  # else the product may be far larger than both
+        raise ValueError(f"{name} is {array.shape}, and its scales are {scale.shape}")
+    return np.asarray((unpack_six_bits(array) if array.dtype == np.uint8 else array) * scale)
 
 
 def _as_float32(name: str, array: NDArray[Any]) -> NDArray[Any]:

@@ -11,11 +11,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from nutgraf.recipe import AUTO, Recipe
+from nutgraf.recipe import AUTO, INITIALIZERS, Recipe
 from nutgraf.run.inputs import Inputs
 from nutgraf.run.names import FOUND, ModelName
-from nutgraf.run.plan import ALIGNED, Kind, Step, learning_rate, training_steps
-from nutgraf.run.systems import JOINT, OF_TEXTS, SYSTEMS
+from nutgraf.run.plan import ALIGNED, OWN_WAY, Kind, Step, learning_rate, training_steps
+from nutgraf.run.systems import JOINT, OF_TEXTS, SYSTEMS, is_seq2seq
 
 # To be raised when the code of a kind of step changes what it makes: tests/run/test_versions.py finds out.
 VERSIONS = {
@@ -27,7 +27,7 @@ VERSIONS = {
     Kind.PAIRS: 1,
     Kind.EXPANDER: 2,
     Kind.SUMMARIZER: 2,
-    Kind.AGREED: 1,
+    Kind.AGREED: 2,
 }
 
 Values = dict[str, object]
@@ -65,10 +65,12 @@ def values_used(step: Step, recipe: Recipe) -> Values:
         case Kind.PAIRS:
             return _of_pairs(step, recipe)
         case Kind.EXPANDER | Kind.SUMMARIZER:
-            return _of_seq2seq(step, recipe)
+            # A baseline that learns from pairs does what else it does in the same step.
+            own = _of_initializer(step, recipe) if step.chain in OWN_WAY and ALIGNED in step.needs else {}
+            return _of_seq2seq(step, recipe) | own
         case Kind.AGREED:
             words = "joint" if recipe.seq2seq.copy else "summaries"
-            return _values(recipe, "teaching") | _vocabularies(recipe, words)
+            return _values(recipe, "agreement") | _vocabularies(recipe, words)
 
 
 def _of_embeddings(step: Step, recipe: Recipe) -> Values:
@@ -83,8 +85,8 @@ def _of_embeddings(step: Step, recipe: Recipe) -> Values:
 
 
 def _of_initializer(step: Step, recipe: Recipe) -> Values:
-    system, baseline = SYSTEMS[step.chain], step.model is not None and step.model.baseline
-    return system.values(recipe) | ({"version": system.version} if baseline else {})
+    system = SYSTEMS[step.chain]
+    return system.values(recipe) | ({} if step.chain in INITIALIZERS else {"version": system.version})
 
 
 def _of_pairs(step: Step, recipe: Recipe) -> Values:
@@ -97,10 +99,10 @@ def _of_pairs(step: Step, recipe: Recipe) -> Values:
         return _values(recipe, "near", *names) | _values(recipe, "training", "shortlist")
     names = ["sentences_per_chain", "chunk"]
     if step.model and step.model.teacher:
-        searched = _values(recipe, "decoding", without=("beam", "trim", "prefer_true", "faithful"))
+        searched = _values(recipe, "decoding", without=("beam", "shorter", "trim", "prefer_true", "faithful"))
         shortlist = _values(recipe, "training", "shortlist")
         return _values(recipe, "generation", *names) | _values(recipe, "teaching") | searched | shortlist
-    if step.iteration:
+    if step.model and is_seq2seq(step.model):
         side = "text" if step.expands else "summary"
         names += ["top_k", "batch", "output_words", f"min_{side}_words", f"max_{side}_words"]
     if step.expands:

@@ -8,6 +8,7 @@ all-2            trained on the pairs of all chains, or taught by all-2a, all-2b
 agreed-2         nothing is trained: what all-2 and near-2 agree on
 mixed-2          the paper's All, where `near` is a chain too: trained on the pairs of all others
 all-2+10000      all-2, fine-tuned on 10,000 aligned pairs
+mass-0+all       a baseline that learned from all aligned pairs, too; mass-0 alone is no summarizer yet
 seq2seq          trained on aligned pairs alone, for comparison
 mu1-1.pairs      the step that applies mu1-1 to a corpus; near-0.pairs, near-2.pairs ... find pairs of two real
                  sentences; all-2a.pairs are what all-2a and near-2 agree on
@@ -20,14 +21,15 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from nutgraf.recipe import BASELINES, INITIALIZERS
+from nutgraf.recipe import BASELINES, INITIALIZERS, WITH_PAIRS
 
 NEAR, MIXED, ALL, AGREED, SUPERVISED = "near", "mixed", "all", "agreed", "seq2seq"
-CHAINS = (*BASELINES, *INITIALIZERS, MIXED, ALL, AGREED)
+CHAINS = (*BASELINES, *WITH_PAIRS, *INITIALIZERS, MIXED, ALL, AGREED)
 # In what order chains are trained, and preferred where nothing was evaluated: the best initializer first.
 PREFERRED = ("mu1", "dbae", "pr-thr", *BASELINES, NEAR)
+EVERY = "all"  # aligned pairs
 TEACHERS = "abcdefghi"  # how the summarizers that teach all-N are told apart
-_PATTERN = re.compile(rf"({'|'.join(CHAINS)})-(\d+)([{TEACHERS}]?)(?:\+(\d+))?")
+_PATTERN = re.compile(rf"({'|'.join(CHAINS)})-(\d+)([{TEACHERS}]?)(?:\+(\d+|{EVERY}))?")
 _PAIRS = ".pairs"
 _LEAD = re.compile(r"Lead-(\d+)")
 
@@ -40,6 +42,7 @@ class ModelName:
     iteration: int = 0
     aligned_limit: int = 0  # fine-tuned on this many aligned pairs
     teacher: str = ""  # one of several that teach all-N: its letter
+    every_pair: bool = False  # trained on all aligned pairs, after something else
 
     @classmethod
     def find(cls, text: str) -> ModelName | None:
@@ -49,7 +52,8 @@ class ModelName:
         found = _PATTERN.fullmatch(text)
         if found is None or (found[3] and found[1] != ALL) or (found[4] and found[1] == AGREED):
             return None
-        return cls(found[1], int(found[2]), int(found[4] or 0), found[3])
+        every = found[4] == EVERY
+        return cls(found[1], int(found[2]), 0 if every else int(found[4] or 0), found[3], every)
 
     @classmethod
     def parse(cls, text: str) -> ModelName:
@@ -69,7 +73,8 @@ class ModelName:
     def __str__(self) -> str:
         if self.supervised:
             return SUPERVISED
-        return f"{self.chain}-{self.iteration}{self.teacher}" + (f"+{self.aligned_limit}" if self.aligned_limit else "")
+        pairs = EVERY if self.every_pair else self.aligned_limit
+        return f"{self.chain}-{self.iteration}{self.teacher}" + (f"+{pairs}" if pairs else "")
 
     @property
     def pairs(self) -> str:
@@ -88,8 +93,13 @@ class ModelName:
 
     @property
     def initial(self) -> bool:
-        """Whether it is an initializer."""
-        return self.iteration == 0 and not self.supervised
+        """Whether it is an initializer, or a baseline that has seen no aligned pair."""
+        return self.iteration == 0 and self.unsupervised
+
+    @property
+    def summarizes(self) -> bool:
+        """Whether it is a summarizer, or one day will be: not an expander, and not what is only pre-trained."""
+        return not self.expands and not (self.chain in WITH_PAIRS and self.unsupervised)
 
     @property
     def baseline(self) -> bool:
@@ -104,15 +114,17 @@ class ModelName:
     @property
     def unsupervised(self) -> bool:
         """Whether it has seen no aligned pair."""
-        return not self.supervised and not self.aligned_limit
+        return not self.supervised and not self.aligned_limit and not self.every_pair
 
     @property
     def rank(self) -> tuple[int, int, int, str]:
         """Where a summarizer stands in the paper's tables: by iteration and chain; with aligned pairs at the end."""
         if self.supervised:
-            return (2, 0, 0, "")
+            return (2, 0, len(CHAINS), "")
         chain, last = CHAINS.index(self.chain), self.teacher or "z"  # all-2 after its teachers
-        return (1, self.aligned_limit, chain, last) if self.aligned_limit else (0, self.iteration, chain, last)
+        if self.unsupervised:
+            return (0, self.iteration, chain, last)
+        return (2, 0, chain, last) if self.every_pair else (1, self.aligned_limit, chain, last)
 
     def at(self, iteration: int) -> ModelName:
         """Return the model of the same chain at another iteration."""
@@ -141,7 +153,7 @@ def lead_words(name: str) -> int | None:
 
 def summarizers(names: Iterable[str]) -> list[str]:
     """Return the summarizers among the names of steps, in the order of the paper's tables."""
-    found = [name for name in map(ModelName.find, names) if name and not name.expands]
+    found = [name for name in map(ModelName.find, names) if name and name.summarizes]
     return [str(name) for name in sorted(found, key=lambda name: name.rank)]
 
 
@@ -152,7 +164,7 @@ def _preference(chain: str) -> int:
 
 def latest(names: Iterable[str]) -> str | None:
     """Return the summarizer that should be best: the last agreed-N or all-N, else the last of the others."""
-    found = [name for name in map(ModelName.find, names) if name and not name.expands and name.unsupervised]
+    found = [name for name in map(ModelName.find, names) if name and name.summarizes and name.unsupervised]
     together = [name for name in found if name.chain in (ALL, AGREED)]
     if together:
         return str(max(together, key=lambda name: (name.iteration, name.chain == AGREED, not name.teacher)))

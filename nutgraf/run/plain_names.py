@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nutgraf.recipe import BASELINES
+from nutgraf.recipe import BASELINES, WITH_PAIRS
 from nutgraf.run.names import AGREED, ALL, MIXED, NEAR, ModelName
 from nutgraf.run.systems import SYSTEMS
 
@@ -30,7 +30,7 @@ _CHAINS = {
     "dbae": _Chain("Rewriting", "loose words", f"{_WRITTEN} loose words"),
     "mu1": _Chain("Cutting", "cuts", f"{_WRITTEN} cuts"),
     NEAR: _Chain("Finding", "found pairs", "learned from texts and the real summaries that were found for them"),
-    **{name: _Chain(OTHERS, f"{name}'s", f"{_WRITTEN} summaries of {name}-0") for name in BASELINES},
+    **{name: _Chain(OTHERS, f"{name}'s", f"{_WRITTEN} summaries of {name}-0") for name in (*BASELINES, *WITH_PAIRS)},
     MIXED: _Chain(TOGETHER, "the paper's chains", "learned from what the chains of the paper made"),
     ALL: _Chain(TOGETHER, "all chains", "learned from what the other models made and found"),
     AGREED: _Chain(TOGETHER, "", "takes the line that two models agree on and that tells most of the text"),
@@ -62,8 +62,11 @@ def _title(model: ModelName) -> str:
         return "Taught by real pairs"
     chain, loop = _CHAINS[model.chain], model.iteration // 2
     later = f", loop {loop}" if loop > 1 else ""
-    if model.aligned_limit:
-        return f"Tuned on {model.aligned_limit:,} real pairs{later}"
+    if not model.unsupervised:
+        pairs = "all" if model.every_pair else f"{model.aligned_limit:,}"
+        return (
+            f"{SYSTEMS[model.chain].title}, {pairs} real pairs" if loop == 0 else f"Tuned on {pairs} real pairs{later}"
+        )
     if model.teacher:
         return f"Teacher {model.teacher.upper()}{later}"
     if model.chain == AGREED:
@@ -80,5 +83,6 @@ def _describe(model: ModelName) -> str:
         return SYSTEMS[model.chain].does
     if model.teacher:
         return f"one of the models that {ModelName(model.chain, model.iteration)} learned from"
-    tuned = f", then from {model.aligned_limit:,} texts with their real summaries" if model.aligned_limit else ""
-    return f"{_CHAINS[model.chain].how}{tuned}"
+    how = SYSTEMS[model.chain].does if model.iteration == 0 else _CHAINS[model.chain].how
+    pairs = "all" if model.every_pair else f"{model.aligned_limit:,}"
+    return how if model.unsupervised else f"{how}, then from {pairs} texts with their real summaries"

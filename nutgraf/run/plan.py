@@ -23,7 +23,8 @@ first chain's x-2. Where `near` is a chain, that is mixed-2; all-2 starts from r
 near-1 starts from its x-1: found pairs are few.
 
 The systems in `plan.baselines`, other than the paper's, stand beside the chains: x-0 alone, to compare with. One that
-is in `plan.initializers` starts a chain as any initializer does.
+is in `plan.initializers` starts a chain as any initializer does. Some learn from aligned pairs, where there are any:
+mass-0+10000 from 10,000 of them, mass-0+all from all.
 
 This module names steps and what each needs; it runs nothing and reads nothing.
 """
@@ -53,6 +54,9 @@ from nutgraf.run.systems import CASING, JOINT, OF_SUMMARIES, OF_TEXTS, SYSTEMS, 
 
 ALIGNED = "aligned"
 FINE_TUNING_EPOCHS = 5  # at most, over few aligned pairs
+PAIRED = tuple(name for name, system in SYSTEMS.items() if system.pairs)  # baselines that learn from aligned pairs, too
+OWN_WAY = ("adversarial", "fsc")  # of these, those that do more with the pairs than learn from them
+STARTS = {"adversarial": "pre-dae-0", "mass": "mass-0"}  # what these start from
 
 
 class Kind(StrEnum):
@@ -128,7 +132,11 @@ def make_plan(settings: recipe.Plan, aligned: bool = False, aligned_limits: Sequ
             steps += _together(settings, iteration)
     for name in PREFERRED:
         steps += _initializer(name, steps) if name in settings.baselines and name not in chains else []
-    return (*steps, *(_supervised(steps, aligned_limits) if aligned else ()))
+    if aligned:
+        steps += _supervised(steps, aligned_limits)
+        for name in PAIRED:
+            steps += _paired(name, steps, aligned_limits) if name in settings.baselines else []
+    return tuple(steps)
 
 
 def _together(settings: recipe.Plan, iteration: int) -> list[Step]:
@@ -171,12 +179,28 @@ def _best_expander(makers: Sequence[ModelName]) -> ModelName:
 
 
 def _initializer(chain: str, before: Sequence[Step]) -> list[Step]:
-    """Return an initializer or a baseline, after vectors of its own where it needs any that no other step made."""
+    """Return an initializer or a baseline, after vectors and models that it needs and that no other step made."""
     name, needs = ModelName(chain), SYSTEMS[chain].needs
-    there = {step.name for step in before}
-    apart = [part for part in (OF_TEXTS, OF_SUMMARIES) if part in needs and part not in there]
-    vectors = [Step(part, Kind.EMBEDDINGS, (TEXT,)) for part in apart]
-    return [*vectors, Step(str(name), Kind.INITIALIZER, needs, name)]
+    return [*_missing(needs, before), Step(str(name), Kind.INITIALIZER, needs, name)]
+
+
+def _missing(needs: Sequence[str], before: Sequence[Step]) -> list[Step]:
+    """Return the vectors and the baselines among the needs that are not there yet."""
+    there, found = {step.name for step in before}, []
+    for need in needs:
+        model = ModelName.find(need)
+        if need in there or (need not in (OF_TEXTS, OF_SUMMARIES) and model is None):
+            continue
+        found += _initializer(model.chain, before) if model else [Step(need, Kind.EMBEDDINGS, (TEXT,))]
+    return found
+
+
+def _paired(chain: str, before: Sequence[Step], limits: Sequence[int]) -> list[Step]:
+    """Return a baseline's rows with aligned pairs, the few that are asked for and all, after what they start from."""
+    start = STARTS.get(chain, "")
+    needs = (TEXT, JOINT, ALIGNED, *([start] if start else []))
+    names = [*(ModelName(chain, aligned_limit=limit) for limit in limits), ModelName(chain, every_pair=True)]
+    return [*_missing(needs, before), *(Step(str(name), Kind.SUMMARIZER, needs, name, start) for name in names)]
 
 
 def _pairs(name: ModelName) -> Step:
@@ -224,6 +248,8 @@ def training_steps(step: Step, settings: recipe.Training, examples: int) -> int:
     """Return how many steps a seq2seq model is trained for; few aligned pairs are not repeated too often."""
     if step.aligned_limit:
         return min(settings.summarizer_steps, FINE_TUNING_EPOCHS * examples // settings.batch + 1)
+    if step.model and step.model.every_pair:
+        return settings.all_steps
     if step.kind is Kind.SUMMARIZER and step.chain in (ALL, MIXED, SUPERVISED):
         return settings.all_steps
     if step.start:
@@ -232,8 +258,8 @@ def training_steps(step: Step, settings: recipe.Training, examples: int) -> int:
 
 
 def learning_rate(step: Step, settings: recipe.Training) -> float:
-    """Return the learning rate of a seq2seq model: lower where it starts from another."""
-    return settings.finetune_rate if step.start else settings.learning_rate
+    """Return the learning rate of a seq2seq model: lower where it starts from another summarizer or expander."""
+    return settings.finetune_rate if step.start and step.chain not in PAIRED else settings.learning_rate
 
 
 def needed(steps: Sequence[Step], names: Sequence[str]) -> tuple[Step, ...]:

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 from nutgraf import recipe as recipes
 from nutgraf.learning.beam import LEAST_BATCH, NEVER, Beam, Decoder, DecodingState, beam
-from nutgraf.models.light import Forbid, LightDecoder, LightModel
+from nutgraf.models.agreement import Agreement
+from nutgraf.models.light import LightModel
+from nutgraf.models.light_decoding import Forbid, LightDecoder
 from nutgraf.progress import Progress, Report, ShouldStop, check_stop, ignore, never
 from nutgraf.text.lexicon import EOS, UNK, Ids
 
 if TYPE_CHECKING:
-    from nutgraf.models.agreement import Agreement
     from nutgraf.models.seq2seq import Seq2seq
 
 
@@ -51,6 +52,7 @@ class SearchRequest:
     forbid: Forbid
     report: Report = ignore
     should_stop: ShouldStop = never
+    any_length: bool = False  # whether a summary may be shorter than `decoding.min_words`, if that is better
 
 
 class Backend(Protocol):
@@ -194,6 +196,8 @@ class Agreed:
 
     def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Ids]]:
         """Search with all members, and rank what they found; as there, the best of the first search stays the best."""
+        if request.any_length:
+            request = replace(request, decoding=_allow_shorter(request.decoding))
         found = [member.search(sentences, self._part(request, number)) for number, member in enumerate(self.members)]
         check_stop(request.should_stop)
         first, *wider = [self._rank(sentences, of_members) for of_members in zip(*found, strict=True)]
@@ -220,6 +224,15 @@ class Agreed:
     def explain(self, sentence: Ids, summary: Ids) -> Attribution:
         """Say what the first member attends to."""
         return self.members[0].explain(sentence, summary)
+
+
+def _allow_shorter(decoding: recipes.Decoding) -> recipes.Decoding:
+    """Return how the members of agreed-N search where any length will do.
+
+    One model alone would stop too soon, so it pads a line that has said all. Several choose a length that is right.
+    """
+    least = round(decoding.shorter * decoding.min_words)
+    return replace(decoding, min_words=least or decoding.min_words)
 
 
 def _keep_best(found: Sequence[list[Ids]], wider: Sequence[list[Ids]]) -> list[list[Ids]]:

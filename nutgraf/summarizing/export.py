@@ -3,7 +3,7 @@
     export.json                the format, the summarizers, how their weights are packed
     lexicon.txt                the words that the models know; others get numbers as they come, and can be copied, too
     casing.tsv, settings.json  how words are written, texts read and summaries sought (see language)
-    <name>/                    the weights, in half precision or int8; in memory they are float32 again
+    <name>/                    the weights, in half precision, or int8 and less; in memory they are float32 again
     agreed-N/                  whose proposals it chooses from; these models are there, too, if only for it
     manifest.json              checksums, versions, and the digests of the steps that it was made from
 
@@ -29,6 +29,7 @@ from nutgraf.models.weights import PACKS, Weights
 from nutgraf.run import manifest as records
 from nutgraf.run.folder import Choice, Run
 from nutgraf.run.names import AGREED, ModelName, latest
+from nutgraf.run.systems import is_seq2seq
 from nutgraf.summarizing.language import Language
 
 FORMAT = 2
@@ -87,10 +88,14 @@ class Export:
         return self.folder / name
 
 
+def _can_export(name: ModelName) -> bool:
+    return name.summarizes and is_seq2seq(name)
+
+
 def _check_names(names: Any) -> tuple[str, ...]:
     """Return the names of summarizers, one at least, as nutgraf writes them; anything else is a ValueError."""
     parsed = [ModelName.parse(name) for name in names]
-    if not parsed or [str(name) for name in parsed] != names or any(name.expands or name.initial for name in parsed):
+    if not parsed or [str(name) for name in parsed] != names or any(not _can_export(name) for name in parsed):
         raise ValueError("models that are no summarizers")
     return tuple(names)
 
@@ -113,10 +118,10 @@ def _choose(run: Run, names: Sequence[str]) -> tuple[list[str], Choice]:
     """Return the summarizers that are meant, in the order of the paper's tables, and the one to use by default."""
     best = None if names else run.best()
     wanted = names or ([best.name] if best else [])
-    done = [name for name in run.summarizers() if not ModelName.parse(name).initial]
+    done = [name for name in run.summarizers() if is_seq2seq(ModelName.parse(name))]
     there = f"There are: {', '.join(done) or f'none yet, see `nutgraf status {run.folder}`'}"
     for name in wanted:
-        if (parsed := ModelName.find(name)) and parsed.initial:
+        if (parsed := ModelName.find(name)) and not is_seq2seq(parsed):
             raise RunError(f"{run.folder}: {name} is an initializer, and only seq2seq models are exported. {there}")
         if name not in done:
             raise RunError(f"{run.folder}: no summarizer {name} that is done. {there}")

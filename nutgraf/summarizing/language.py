@@ -51,7 +51,7 @@ class Language:
     def save(self, folder: Path) -> None:
         """Write three files."""
         self.lexicon.save(folder / LEXICON)
-        self.casing.save(folder / FILE)
+        self.casing.save(folder / FILE, short=True)
         settings = {"text": asdict(self.text), "decoding": asdict(self.decoding)}
         (folder / SETTINGS).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutgraf.errors import RunError
-from nutgraf.extras import has_torch, need_torch
+from nutgraf.extras import has_torch
+from nutgraf.models.agreement import Agreement
 from nutgraf.models.light import LightModel
 from nutgraf.models.members import Members
 from nutgraf.run.folder import STEPS, Choice, Run
 from nutgraf.run.names import AGREED, ModelName
+from nutgraf.run.systems import is_seq2seq
 from nutgraf.summarizing.backends import Agreed, Backend, Initial, Searched
 from nutgraf.summarizing.export import EXPORT, Export
 from nutgraf.summarizing.language import Language
@@ -55,30 +57,26 @@ def language_of(run: Run | Export) -> Language:
 def load_backend(run: Run | Export, name: str, language: Language, device: str | torch.device) -> Backend:
     """Load the model of a summarizer that is done."""
     folder, parsed = run.intact(name), ModelName.parse(name)
-    if parsed.initial:
+    if not is_seq2seq(parsed):
         from nutgraf.models.initializers import load_initializer  # exports have none
 
         return Initial(load_initializer(parsed.chain, folder, len(language.lexicon)))
     if parsed.chain == AGREED:
         return _load_agreed(run, Members.load(folder, len(language.lexicon)), language, device)
-    return _load_searched(folder, language, device)
+    return make_searched(_load_seq2seq(folder, device, len(language.lexicon)), language)
 
 
-def _load_searched(folder: Path, language: Language, device: str | torch.device) -> Searched:
-    seq2seq = _load_seq2seq(folder, device, len(language.lexicon))
-    words = language.lexicon.decode(seq2seq.target.ids.tolist())
+def make_searched(model: LightModel | Seq2seq, language: Language) -> Searched:
+    """Return a seq2seq model, ready to summarize with the words and settings of its run."""
+    words = language.lexicon.decode(model.target.ids.tolist())
     facts = np.array([is_fact(word, language.casing) for word in words])
-    return Searched(seq2seq, language.decoding.output_words, facts)
+    return Searched(model, language.decoding.output_words, facts)
 
 
 def _load_agreed(run: Run | Export, members: Members, language: Language, device: str | torch.device) -> Agreed:
-    need_torch("agreed-N, a model made of three,")
-    from nutgraf.models.agreement import Agreement
-    from nutgraf.models.storage import load
-
-    summarizers = [_load_searched(run.intact(name), language, device) for name in members.summarizers]
-    expander = load(run.intact(members.expander), device, len(language.lexicon))
-    return Agreed(summarizers, Agreement(expander, members.fluency, members.teaching))
+    *summarizers, expander = [_load_seq2seq(run.intact(name), device, len(language.lexicon)) for name in members.names]
+    searched = [make_searched(model, language) for model in summarizers]
+    return Agreed(searched, Agreement(expander, members.fluency, members.weights))
 
 
 def _load_seq2seq(folder: Path, device: str | torch.device, lexicon: int) -> LightModel | Seq2seq:

@@ -44,7 +44,7 @@ class Search:
     def _search(self, sentences: Sequence[Ids], decoding: Decoding) -> list[list[Ids]]:
         if self.options.max_words is None and self.options.min_words is None:
             wanted = max(self.options.n_best, decoding.beam) if decoding.prefer_true else self.options.n_best
-            return self._ask(sentences, decoding, wanted, decoding.max_words)
+            return self._ask(sentences, decoding, wanted, decoding.max_words, any_length=True)
         return self._search_to_length(sentences, decoding)
 
     def _search_to_length(self, sentences: Sequence[Ids], decoding: Decoding) -> list[list[Ids]]:
@@ -69,9 +69,12 @@ class Search:
                 break
         return result
 
-    def _ask(self, sentences: Sequence[Ids], decoding: Decoding, n_best: int, most: int) -> list[list[Ids]]:
+    def _ask(
+        self, sentences: Sequence[Ids], decoding: Decoding, n_best: int, most: int, any_length: bool = False
+    ) -> list[list[Ids]]:
         """Return up to `n_best` clean summaries of each sentence, cut to `most` words."""
-        found = self.model(sentences, SearchRequest(decoding, n_best, self._forbid, self.report, self.should_stop))
+        request = SearchRequest(decoding, n_best, self._forbid, self.report, self.should_stop, any_length)
+        found = self.model(sentences, request)
         return [
             self.cleaner.clean_all(summaries, sentence, decoding, most)
             for summaries, sentence in zip(found, sentences, strict=True)

@@ -100,6 +100,16 @@ class Corpus(Sequence[Ids]):
         words = np.repeat(self.offsets[places] - offsets[:-1], lengths) + np.arange(offsets[-1])
         return Corpus(np.asarray(self.tokens[words], dtype=np.int32), offsets)
 
+    def pad(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what `pad_sentences` would for these sentences, without a Python loop."""
+        starts, lengths = self.offsets[places], self.lengths[places]
+        columns = np.arange(lengths.max() + 1)
+        inside = columns < lengths[:, None]
+        table = np.full(inside.shape, PAD, dtype=np.int64)
+        table[inside] = self.tokens[(starts[:, None] + columns)[inside]]
+        table[np.arange(len(places)), lengths] = EOS
+        return table
+
     def counts(self, lexicon_size: int) -> NDArray[np.int64]:
         """How often each word occurs."""
         return np.bincount(self.tokens, minlength=lexicon_size).astype(np.int64)

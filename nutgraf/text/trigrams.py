@@ -128,11 +128,11 @@ class Trigrams:
     def bits(self, sentences: Sequence[Ids]) -> Floats:
         """Return the bits of each sentence, its end included."""
         corpus = sentences if isinstance(sentences, Corpus) else Corpus.of(sentences)
-        if len(corpus) == 0:
-            return np.zeros(0)
-        grams = _pack(classes_of(corpus.tokens, self.classes), corpus.lengths)
-        ends = np.cumsum(corpus.lengths + 1)
-        return -np.add.reduceat(np.log2(self._probabilities(grams)), np.concatenate([[0], ends[:-1]]))
+        return -sum_by_sentence(np.log2(self.probabilities(corpus)), corpus)
+
+    def probabilities(self, corpus: Corpus) -> Floats:
+        """Return the probability of each word and each end, sentence after sentence."""
+        return self._probabilities(_pack(classes_of(corpus.tokens, self.classes), corpus.lengths))
 
     def bits_per_word(self, sentences: Sequence[Ids]) -> float:
         """Return the mean bits of a word, where the end of a sentence counts as one."""
@@ -152,6 +152,12 @@ class Trigrams:
         for order, level in enumerate(self._levels, 1):
             found = level.interpolate(_shorten(grams, order), found)
         return found
+
+
+def sum_by_sentence(values: Floats, corpus: Corpus) -> Floats:
+    """Return the sum of the values of each sentence, which has one for each word and one for its end."""
+    ends = np.cumsum(corpus.lengths + 1)
+    return np.add.reduceat(values, np.concatenate([[0], ends[:-1]])) if len(corpus) else np.zeros(0)
 
 
 def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:

@@ -24,8 +24,8 @@ SENTENCES = [np.array(words, np.int32) for words in ([3, 4, 5, 6, 7], [8, 3, 4],
 def test_the_first_of_all_proposals_is_chosen() -> None:
     decoding = recipe.Decoding(min_words=2, max_words=4)
     teachers = [toy_model(copy=True, seed=seed) for seed in (0, 1)]
-    agreement = Agreement(toy_model(copy=True, seed=9), Trigrams.train(SUMMARIES, WORDS), recipe.Teaching(beam=3))
-    committee = Committee(teachers, agreement, decoding, 0, "key")
+    agreement = Agreement(toy_model(copy=True, seed=9), Trigrams.train(SUMMARIES, WORDS), recipe.Agreement())
+    committee = Committee(teachers, agreement, recipe.Teaching(beam=3), decoding, 0, "key")
     found = [beam(ConvDecoder(one), SENTENCES, Beam.of(decoding, 3, unk=False)) for one in teachers]
     proposed = [[hypothesis.words for hypothesis in [*a, *b]] for a, b in zip(*found, strict=True)]
     best = [ranked[0].tolist() for ranked in agreement.rank(SENTENCES, proposed, Estimate())]

@@ -131,6 +131,16 @@ def test_other_systems_are_beside_lead_and_what_they_start_is_a_full_system(rows
     assert [row.name for row in full.rows] == ["hc-2", "all-2"]
 
 
+def test_adversarial_and_translation_are_full_systems_after_the_papers_own(rows: list[Row]) -> None:
+    named = {"adversarial-0": 0, "pre-dae-0": 0, "mu1-0": 0, "all-2": 0, "mass-0+all": 900, "fsc-0+10": 10}
+    initial, full = tables([replace(rows[0], name=name, aligned=pairs) for name, pairs in named.items()])
+    assert [[row.name for row in group] for group in initial.groups] == [["pre-dae-0"], ["mu1-0"]]
+    assert [[row.name for row in group] for group in full.groups] == [
+        ["all-2", "adversarial-0"],
+        ["fsc-0+10", "mass-0+all"],
+    ]
+
+
 def test_best_unsupervised_score_alone_is_bold(rows: list[Row]) -> None:
     low, high = replace(rows[4].r1, mean=30.004), replace(rows[4].r1, mean=40.0)
     all_2 = replace(rows[5], r1=low, r2=low, rl=low)

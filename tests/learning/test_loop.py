@@ -66,6 +66,24 @@ def test_early_stopping_ends_with_the_best_weights() -> None:
     assert float(module.weight.detach()) == kept[1]
 
 
+def test_submodules_have_their_own_rates_and_clipping() -> None:
+    fast, slow = nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)
+    for part in (fast, slow):
+        nn.init.constant_(part.weight, 1.0)
+    module = nn.ModuleDict({"fast": fast, "slow": slow})
+    settings = Fit(steps=1, learning_rate=0.5, clip=0.1)
+
+    def loss(_: NDArray[np.int64]) -> Tensor:
+        return 1000 * fast.weight.sum() + slow.weight.sum()
+
+    fit(module, loss, lambda step: np.array([step]), settings, Job("k"), factors={"slow": 0.1})
+    # Adam's first step is the rate, whatever the gradient.
+    assert [float(part.weight.detach()) for part in (fast, slow)] == pytest.approx([0.5, 0.95])
+    assert [float(part.weight.grad) for part in (fast, slow) if part.weight.grad is not None] == pytest.approx(
+        [0.1] * 2
+    )
+
+
 class KilledError(Exception):
     pass
 

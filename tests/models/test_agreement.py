@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,12 +14,14 @@ import torch
 from nutgraf import recipe
 from nutgraf.learning.batches import pad_batch
 from nutgraf.models.agreement import Agreement, mean_likeness, most_alike
+from nutgraf.models.light import LightModel
 from nutgraf.models.scoring import Estimate
 from nutgraf.models.seq2seq import Seq2seq
+from nutgraf.models.storage import weights_of
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import SPECIALS, Lexicon, Vocab
 from nutgraf.text.subsequence import common_subsequence
-from nutgraf.text.trigrams import Trigrams
+from nutgraf.text.trigrams import END, Trigrams
 
 LEXICON = Lexicon([*SPECIALS, *(f"w{i}" for i in range(9))])
 SUMMARIES = Corpus.of(np.array(words, dtype=np.int32) for words in ([3, 4, 5], [4, 5, 6], [3, 4, 6, 7], [5, 6]))
@@ -75,13 +78,14 @@ PROPOSED = [
 ]
 
 
-def agreement(kept: int = 9, a: float = 0.8, b: float = 0.2) -> Agreement:
-    teaching = recipe.Teaching(kept=kept, expander_weight=a, fluency_weight=b)
-    return Agreement(model(9), Trigrams.train(SUMMARIES, LEXICON), teaching)
+def agreement(a: float = 0.8, b: float = 0.2, t: float = 0.0) -> Agreement:
+    return Agreement(model(9), Trigrams.train(SUMMARIES, LEXICON), recipe.Agreement(a, b, t))
 
 
-def rank(of: Agreement, texts: list[np.ndarray], proposed: list[list[np.ndarray]]) -> list[list[list[int]]]:
-    return [[words.tolist() for words in found] for found in of.rank(texts, proposed, Estimate())]
+def rank(
+    of: Agreement, texts: list[np.ndarray], proposed: list[list[np.ndarray]], kept: int | None = None
+) -> list[list[list[int]]]:
+    return [[words.tolist() for words in found] for found in of.rank(texts, proposed, Estimate(), kept)]
 
 
 def slow_score(of: Agreement, text: np.ndarray, proposed: list[list[int]], place: int) -> float:
@@ -89,18 +93,22 @@ def slow_score(of: Agreement, text: np.ndarray, proposed: list[list[int]], place
     words = proposed[place]
     others = [likeness(words, other) for i, other in enumerate(proposed) if i != place]
     with torch.no_grad():
-        channel = of.expander.log_probs(pad_batch(ids([words])), pad_batch([text]))
-    log_prob = -math.log(2) * float(of.fluency.bits(ids([words]))[0])
+        channel = model(9).log_probs(pad_batch(ids([words])), pad_batch([text]))
+    log_prob, known = 0.0, list(pairwise(text.tolist()))
+    for place, word in enumerate(words):
+        p = float(of.fluency.next_words(np.array(words[:place], np.int32))[of.fluency.classes[word]])
+        log_prob += math.log(max(p, of.weights.text_pairs * ((words[place - 1], word) in known and place > 0)))
+    log_prob += math.log(of.fluency.next_words(np.array(words, np.int32))[END])
     return (
         sum(others) / len(others)
-        + of.teaching.expander_weight * float(channel.sum()) / (len(text) + 1)
-        + of.teaching.fluency_weight * log_prob / (len(words) + 1)
+        + of.weights.expander_weight * float(channel.sum()) / (len(text) + 1)
+        + of.weights.fluency_weight * log_prob / (len(words) + 1)
     )
 
 
-@pytest.mark.parametrize("weights", [(0.0, 0.0), (0.8, 0.2), (5.0, 0.0), (0.0, 5.0)])
-def test_the_order_is_by_the_formula(weights: tuple[float, float]) -> None:
-    of = agreement(9, *weights)
+@pytest.mark.parametrize("weights", [(0.0, 0.0), (0.8, 0.2), (5.0, 0.0), (0.0, 5.0), (0.0, 5.0, 0.9), (0.8, 0.8, 0.5)])
+def test_the_order_is_by_the_formula(weights: tuple[float, ...]) -> None:
+    of = agreement(*weights)
     for text, group, found in zip(TEXTS, PROPOSED, rank(of, TEXTS, PROPOSED), strict=True):
         proposed = [words.tolist() for words in group]
         scores = {tuple(words): slow_score(of, text, proposed, place) for place, words in enumerate(proposed)}
@@ -110,14 +118,14 @@ def test_the_order_is_by_the_formula(weights: tuple[float, float]) -> None:
 
 def test_the_choice_by_hand() -> None:
     # 4 5 is proposed twice, and half of 4 5 6 is in it; nobody else says 7 8.
-    (found,) = rank(agreement(9, 0, 0), TEXTS[:1], [ids([[7, 8], [4, 5, 6], [4, 5], [4, 5]])])
+    (found,) = rank(agreement(0, 0), TEXTS[:1], [ids([[7, 8], [4, 5, 6], [4, 5], [4, 5]])])
     assert found == [[4, 5], [4, 5, 6], [7, 8]]
 
 
 def test_only_the_most_alike_are_weighed_and_the_others_follow() -> None:
-    alike = rank(agreement(9, 0, 0), TEXTS, PROPOSED)
-    assert rank(agreement(1, 100.0, 100.0), TEXTS, PROPOSED) == alike
-    weighed = rank(agreement(2, 0.0, 100.0), TEXTS, PROPOSED)
+    alike = rank(agreement(0, 0), TEXTS, PROPOSED)
+    assert rank(agreement(100.0, 100.0), TEXTS, PROPOSED, 1) == alike
+    weighed = rank(agreement(0.0, 100.0), TEXTS, PROPOSED, 2)
     assert weighed != alike
     for found, expected in zip(weighed, alike, strict=True):
         assert sorted(found[:2]) == sorted(expected[:2])
@@ -129,6 +137,20 @@ def test_the_order_of_a_text_does_not_depend_on_the_others() -> None:
     for text, group, found in zip(TEXTS, PROPOSED, together, strict=True):
         (alone,) = agreement().rank([text], [group], Estimate(5))
         assert [words.tolist() for words in alone] == [words.tolist() for words in found]
+
+
+def test_the_order_is_the_same_in_numpy() -> None:
+    of = agreement()
+    light = replace(of, expander=LightModel(weights_of(model(9))))
+    rng = np.random.default_rng(3)
+    texts = ids([rng.integers(3, 12, size=rng.integers(1, 9)).tolist() for _ in range(50)])
+    proposed = [ids([rng.integers(3, 12, size=rng.integers(1, 5)).tolist() for _ in range(6)]) for _ in texts]
+    for estimate in (Estimate(), Estimate(5)):
+        found, expected = (
+            [[words.tolist() for words in group] for group in each.rank(texts, proposed, estimate)]
+            for each in (light, of)
+        )
+        assert found == expected
 
 
 def test_no_texts_and_no_proposals() -> None:

@@ -10,7 +10,7 @@ from nutgraf.learning.batches import gather_batch, pad_batch
 from nutgraf.learning.beam import NEVER
 from nutgraf.models import decoding as decoding_module
 from nutgraf.models.decoding import ConvDecoder, ConvState
-from nutgraf.models.light import SPECIAL
+from nutgraf.models.light_decoding import SPECIAL
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import EOS, PAD, UNK, Ids

@@ -1,124 +1,57 @@
-"""numpy gives what torch gives: the same probabilities and the same sentences, with every option."""
+"""The model in numpy says what the model in torch says of sentences that are there."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
-from pathlib import Path
-
 import numpy as np
 import pytest
-import torch
 
-from nutgraf.learning.beam import NEVER, Beam, DecodingState, Floats, beam
-from nutgraf.learning.search import ArrayDecoder
-from nutgraf.models import decoding as decoding_module
-from nutgraf.models import light as light_module
-from nutgraf.models.decoding import ConvDecoder
-from nutgraf.models.light import Forbid, LightDecoder, LightModel, glu, log_sum_exp, windows
-from nutgraf.models.storage import load, weights_of
-from nutgraf.models.weights import PACKS, Pack, keep_float32
-from nutgraf.text.lexicon import EOS, Ids
+from nutgraf.learning.batches import pad_batch
+from nutgraf.learning.beam import NEVER
+from nutgraf.models.light import LightModel, glu, log_sum_exp, windows
+from nutgraf.models.scoring import Estimate
+from nutgraf.models.storage import weights_of
+from nutgraf.text.corpus import pad_sentences
+from nutgraf.text.lexicon import EOS, PAD, UNK, Ids
 from tests.toys import toy_model
 
-CPU = torch.device("cpu")
-SOURCES: list[Ids] = [np.array(s, dtype=np.int32) for s in ([3, 15, 5, 15, 6], [7, 17], [4], [18, 19], [])]
-SEARCH = Beam(4, 1, 7, 0, 1.0, batch=3)
-
-
-def forbid(source: Ids) -> Ids:
-    return np.array([8, 99] if 7 in source else [5, 6], dtype=np.int32)
-
-
-@dataclass(frozen=True)
-class Options:
-    output_words: int = 0
-    only_copied: Sequence[bool] = ()
-    forbid: Forbid | None = None
-    related_words: int = 0
-
-
-def both(folder: Path, copy: bool, options: Options, pack: Pack = keep_float32) -> tuple[ArrayDecoder, LightDecoder]:
-    """The same stored model, decoded by torch and by numpy."""
-    weights_of(toy_model(copy)).save(folder, pack)
-    light, other = LightModel.load(folder), load(folder, CPU)
-    marked = np.array(options.only_copied) if options.only_copied else None
-    rest = options.forbid, options.related_words
-    in_torch = ConvDecoder(other, options.output_words, None if marked is None else torch.from_numpy(marked), *rest)
-    return ArrayDecoder(in_torch), LightDecoder(light, options.output_words, marked, *rest)
-
-
-def by_word(state: DecodingState, scores: Floats, row: int) -> dict[int, float]:
-    columns = np.flatnonzero(scores[row] > NEVER)
-    words = state.words(np.full((1, 1), row), columns[None])[0].tolist()
-    assert len(set(words)) == len(words)
-    return dict(zip(words, np.exp(scores[row, columns]).tolist(), strict=True))
-
-
-OPTIONS = {
-    "plain": Options(),
-    "few words": Options(output_words=6),
-    "facts": Options(only_copied=[False] * 5 + [True] * 4),
-    "forbidden": Options(forbid=forbid),
-    "related": Options(related_words=2),
-    "all together": Options(8, [False] * 7 + [True] * 2, forbid, 3),
-}
-
-
-@pytest.fixture(autouse=True)
-def _one_free_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (decoding_module, light_module):
-        monkeypatch.setattr(module, "FREE_WORDS", 1)  # of nine words, six are then related or not
+# 13 and above are words that no model knows, and 99 is past the lexicon: it came with the text.
+SOURCES: list[Ids] = [np.array(s, dtype=np.int32) for s in ([3, 15, 5, 15, 6], [7, 99], [4], [18, 19], [])]
+TARGETS: list[Ids] = [np.array(s, dtype=np.int32) for s in ([15, 4, 3, 3], [99, 8], [], [6, 7, 8, 5, 14], [3])]
 
 
 @pytest.mark.parametrize("copy", [False, True])
-@pytest.mark.parametrize("options", OPTIONS)
-def test_steps_have_the_same_probabilities(copy: bool, options: str, tmp_path: Path) -> None:
-    states = [decoder.start(SOURCES, False, top_words=99) for decoder in both(tmp_path, copy, OPTIONS[options])]
-    previous = np.full(len(SOURCES), EOS)
-    for rows in ([0, 1, 2, 3, 4], [2, 2, 0, 0], [3, 1, 1], [2]):  # rows come more than once, and leave
-        for state in states:
-            state.select(np.array(rows))
-        previous = previous[rows]
-        scores = [state.step(previous) for state in states]
-        for row in range(len(rows)):
-            expected, found = (by_word(state, s, row) for state, s in zip(states, scores, strict=True))
-            assert found == pytest.approx(expected, abs=1e-5)
-            assert sum(found.values()) == pytest.approx(1.0, abs=1e-5)
-        assert states[0].weights == pytest.approx(states[1].weights, abs=1e-6)
-        previous = np.arange(len(rows)) + 4
-
-
-SEARCHES = {
-    "as it is": SEARCH,
-    "exact length": replace(SEARCH, min_words=5, max_words=5),
-    "no bigram twice": replace(SEARCH, no_repeat_ngram=2),
-    "rare words once": replace(SEARCH, repeat_top_words=2),
-    "both": replace(SEARCH, no_repeat_ngram=2, repeat_top_words=2),
-    "no UNK": replace(SEARCH, unk=False),
-    "wide": replace(SEARCH, beam=9, length_penalty=0.0),
-    "greedy": replace(SEARCH, beam=1),
-}
+@pytest.mark.parametrize("frequent", [0, 4, 99])
+def test_log_probs_are_those_of_torch(copy: bool, frequent: int) -> None:
+    model = toy_model(copy).eval()
+    expected = model.log_probs(pad_batch(SOURCES), pad_batch(TARGETS), frequent, drawn=False).detach().numpy()
+    found = LightModel(weights_of(model)).log_probs(pad_sentences(SOURCES), pad_sentences(TARGETS), frequent)
+    assert found.dtype == np.float32
+    assert found == pytest.approx(expected, abs=1e-5)
+    assert (found == 0).tolist() == (pad_sentences(TARGETS) == 0).tolist()  # padding adds nothing
 
 
 @pytest.mark.parametrize("copy", [False, True])
-@pytest.mark.parametrize("pack", [keep_float32, *PACKS.values()])
-@pytest.mark.parametrize("search", SEARCHES)
-def test_searches_find_the_same_sentences(copy: bool, pack: Pack, search: str, tmp_path: Path) -> None:
-    for number, options in enumerate(OPTIONS.values()):
-        (tmp_path / str(number)).mkdir()
-        decoders = both(tmp_path / str(number), copy, options, pack)
-        hypotheses = [[*chain(*beam(decoder, SOURCES, SEARCHES[search]))] for decoder in decoders]
-        expected, found = ([(h.words.tolist(), h.score) for h in each] for each in hypotheses)
-        assert [words for words, _ in found] == [words for words, _ in expected]
-        assert [score for _, score in found] == pytest.approx([score for _, score in expected], abs=1e-5)
+def test_next_words_have_a_probability_of_1_together_and_later_words_change_nothing(copy: bool) -> None:
+    model = LightModel(weights_of(toy_model(copy)))
+    model.bias[PAD] = -1e4  # else it has a share, and cannot be asked for
+    words = [EOS, UNK, *range(3, 9), *([15] if copy else [])]  # all that can come next, after a source with 15 in it
+    targets = np.array([[4, word, later] for word in words for later in (3, 8)])
+    source = np.tile(pad_sentences([np.array([3, 15, 5], dtype=np.int32)]), (len(targets), 1))
+    found = model.log_probs(source, targets)[:, 1].reshape(-1, 2)
+    assert found[:, 0] == pytest.approx(found[:, 1], abs=1e-6)
+    assert np.exp(found[:, 0]).sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_no_words_are_drawn() -> None:
+    with pytest.raises(ValueError, match="drawn"):
+        LightModel(weights_of(toy_model(copy=True))).scoring(Estimate(5, seed=1))
 
 
 def test_a_convolution_by_hand() -> None:
     x = np.array([[[1.0], [2.0], [3.0]]], dtype=np.float32)
-    assert windows(x, 3).tolist() == [[[0, 1, 2], [1, 2, 3], [2, 3, 0]]]
-    assert windows(x, 2).tolist() == [[[0, 1], [1, 2], [2, 3]]]
+    assert windows(x, 3, 1).tolist() == [[[0, 1, 2], [1, 2, 3], [2, 3, 0]]]
+    assert windows(x, 3, 2).tolist() == [[[0, 0, 1], [0, 1, 2], [1, 2, 3]]]
+    assert windows(x, 2, 1).tolist() == [[[0, 1], [1, 2], [2, 3]]]
 
 
 def test_a_gate_and_a_normaliser_by_hand() -> None:

@@ -18,23 +18,23 @@ SUMMARIES = Corpus.of(np.array(words, np.int32) for words in ([3, 4, 5], [4, 5, 
 
 def test_members_come_back_as_they_were_stored(tmp_path: Path) -> None:
     fluency = Trigrams.train(SUMMARIES, LEXICON)
-    members = Members(("all-2", "near-2"), "mu1-1", recipe.Teaching(kept=3), fluency, {"all-2": "abc"})
+    members = Members(("all-2", "near-2"), "mu1-1", recipe.Agreement(text_pairs=0.5), fluency, {"all-2": "abc"})
     members.save(tmp_path)
     again = Members.load(tmp_path)
     assert again.names == ("all-2", "near-2", "mu1-1")
-    assert (again.teaching, again.made_from) == (members.teaching, members.made_from)
+    assert (again.weights, again.made_from) == (members.weights, members.made_from)
     assert again.fluency.bits(SUMMARIES).tolist() == fluency.bits(SUMMARIES).tolist()
 
 
 @pytest.mark.parametrize("expander", ["../all-2", "agreed-2", "mu1-0", "/etc"])
 def test_members_are_models_and_no_other_places(tmp_path: Path, expander: str) -> None:
-    Members(("all-2",), expander, recipe.Teaching(), Trigrams.train(SUMMARIES, LEXICON), {}).save(tmp_path)
+    Members(("all-2",), expander, recipe.Agreement(), Trigrams.train(SUMMARIES, LEXICON), {}).save(tmp_path)
     with pytest.raises(RunError, match=r"agreed\.json"):
         Members.load(tmp_path)
 
 
 def test_trigrams_of_another_lexicon_or_none_are_named(tmp_path: Path) -> None:
-    Members(("all-2",), "mu1-1", recipe.Teaching(), Trigrams.train(SUMMARIES, LEXICON), {}).save(tmp_path)
+    Members(("all-2",), "mu1-1", recipe.Agreement(), Trigrams.train(SUMMARIES, LEXICON), {}).save(tmp_path)
     assert Members.load(tmp_path, len(LEXICON)).expander == "mu1-1"
     with pytest.raises(RunError, match=r"trigrams\.npz.*lexicon of 6 words"):
         Members.load(tmp_path, 7)

@@ -8,7 +8,9 @@ import torch
 
 from nutgraf.learning.batches import pad_batch
 from nutgraf.models import scoring
+from nutgraf.models.light import LightModel
 from nutgraf.models.scoring import Estimate, Side, mean_log_probs
+from nutgraf.models.storage import weights_of
 from nutgraf.text.corpus import Corpus
 from tests.toys import toy_model
 
@@ -17,14 +19,16 @@ SUMMARIES = Corpus.of(np.array(words, np.int32) for words in ([4, 5], [3], [8, 4
 GIVEN, WANTED = Side(TEXTS, np.array([0, 3, 1, 0, 2])), Side(SUMMARIES, np.array([1, 0, 2, 3, 2]))
 
 
+@pytest.mark.parametrize("light", [False, True])
 @pytest.mark.parametrize("copy", [False, True])
 @pytest.mark.parametrize("estimate", [Estimate(), Estimate(5)])
 def test_mean_log_probs_are_those_of_each_sentence_alone(
-    copy: bool, estimate: Estimate, monkeypatch: pytest.MonkeyPatch
+    light: bool, copy: bool, estimate: Estimate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scoring, "BATCH", 2)
-    model, before = toy_model(copy, 1, dropout=0.5, source=19, target=19), torch.get_rng_state()
-    means = mean_log_probs(model, GIVEN, WANTED, estimate)
+    model, before = toy_model(copy, 1, dropout=0.5, source=19, target=19).eval(), torch.get_rng_state()
+    scorer = LightModel(weights_of(model)) if light else model
+    means = mean_log_probs(scorer, GIVEN, WANTED, estimate)
     assert torch.equal(torch.get_rng_state(), before)
     for mean, given, wanted in zip(means, GIVEN.places.tolist(), WANTED.places.tolist(), strict=True):
         pair = pad_batch([TEXTS[given]]), pad_batch([SUMMARIES[wanted]])

@@ -16,6 +16,8 @@ RECIPE = recipe.override(recipe.Recipe(), ["plan.iterations=4", "plan.warm_start
 WITH_NEAR = recipe.override(RECIPE, ['plan.initializers=["pr-thr", "dbae", "mu1", "near"]'])
 TAUGHT = recipe.override(WITH_NEAR, ["plan.teachers=2", "plan.find_again=false"])
 AGREED = recipe.override(WITH_NEAR, ["plan.agreed=true"])
+ALIGNED = replace(INPUTS, aligned=Source("p.tsv", 10, 300, "cc"))
+WITH_PAIRS = recipe.override(WITH_NEAR, [f"plan.baselines={[*recipe.BASELINES, *recipe.WITH_PAIRS]}"])
 WITH_BASELINES = recipe.override(WITH_NEAR, [f"plan.baselines={list(recipe.BASELINES)}"])
 
 
@@ -24,16 +26,17 @@ def keys(changed: recipe.Recipe = RECIPE, inputs: Inputs = INPUTS) -> dict[str, 
     return run.keys(run.plan())
 
 
-def first_changed(setting: str, settings: recipe.Recipe = RECIPE) -> set[str]:
+def first_changed(setting: str, settings: recipe.Recipe = RECIPE, inputs: Inputs = INPUTS) -> set[str]:
     """The steps that a setting changes, without those that change because of what they need."""
     changed = recipe.override(settings, [setting])
-    before, after = keys(settings), keys(changed)
+    before, after = keys(settings, inputs), keys(changed, inputs)
     differing = {name for name in before if before[name] != after[name]}
-    steps = Run(Path("nowhere"), settings, INPUTS).plan()
+    steps = Run(Path("nowhere"), settings, inputs).plan()
     return {step.name for step in steps if step.name in differing and not differing & set(step.needs)}
 
 
 PAIRS_0 = {"mu1-0.pairs", "dbae-0.pairs", "pr-thr-0.pairs"}
+PAIRS_2 = {"mu1-2.pairs", "dbae-2.pairs", "pr-thr-2.pairs"}
 PAIRS_1 = {"mu1-1.pairs", "dbae-1.pairs", "pr-thr-1.pairs"}
 
 
@@ -112,9 +115,10 @@ def test_a_setting_changes_the_steps_of_teaching_that_use_it(setting: str, steps
 @pytest.mark.parametrize(
     ("setting", "steps"),
     [
-        ("teaching.kept=9", {"agreed-2", "agreed-4"}),
-        ("teaching.expander_weight=9", {"agreed-2", "agreed-4"}),
-        ("teaching.fluency_weight=9", {"agreed-2", "agreed-4"}),
+        ("agreement.text_pairs=0.9", {"agreed-2", "agreed-4"}),
+        ("agreement.expander_weight=9", {"agreed-2", "agreed-4"}),
+        ("agreement.fluency_weight=9", {"agreed-2", "agreed-4"}),
+        ("decoding.shorter=0.5", set()),
         ("text.joint_vocabulary=900", {"embeddings"}),
         ("decoding.beam=9", set()),
         ("near.again_pairs=9", {"near-2.pairs"}),
@@ -138,6 +142,8 @@ def test_agreed_changes_no_other_step() -> None:
         ("pr_thr.epochs=9", {"pr-thr-0", "pbsmt-0"}),
         ("pr_thr.eta=0.5", {"pr-thr-0"}),
         ("near.early=9", {"near-0"}),
+        ("adversarial.steps=9", {"adversarial-0"}),
+        ("generation.max_summary_words=9", {"nmt-0", "adversarial-0", *PAIRS_2}),
     ],
 )
 def test_a_setting_changes_the_baselines_that_use_it(setting: str, steps: set[str]) -> None:
@@ -148,6 +154,25 @@ def test_baselines_change_no_other_step() -> None:
     before, after = keys(WITH_NEAR), keys(WITH_BASELINES)
     assert {name: after[name] for name in before} == before
     assert after.keys() - before.keys() == {f"{name}-0" for name in recipe.BASELINES}
+
+
+@pytest.mark.parametrize(
+    ("setting", "steps"),
+    [
+        ("fsc.steps=9", {"fsc-0+all"}),
+        ("adversarial.steps=9", {"adversarial-0", "adversarial-0+all"}),
+        ("training.held_out=9", {"all-1", "seq2seq", "pre-dae-0", "nmt-0", "mass-0", "fsc-0+all"}),
+    ],
+)
+def test_a_setting_changes_what_learns_from_pairs(setting: str, steps: set[str]) -> None:
+    assert first_changed(setting, WITH_PAIRS, ALIGNED) == steps
+
+
+def test_other_pairs_change_only_what_learns_from_them() -> None:
+    before = keys(WITH_PAIRS, ALIGNED)
+    after = keys(WITH_PAIRS, replace(ALIGNED, aligned=Source("q.tsv", 10, 300, "dd")))
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed == {"aligned", "seq2seq", "adversarial-0+all", "mass-0+all", "fsc-0+all"}
 
 
 def test_a_new_version_of_a_baseline_changes_it_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,13 +194,14 @@ def test_the_seed_changes_every_step() -> None:
 
 
 def test_every_setting_that_makes_a_model_is_part_of_a_key() -> None:
+    where = {"teaching": TAUGHT, "agreement": AGREED}
     for section in fields(RECIPE):
         if section.name in ("seed", "decoding", "plan"):
             continue
         for field in fields(getattr(RECIPE, section.name)):
             name = f"{section.name}.{field.name}"
             value = _other(getattr(getattr(RECIPE, section.name), field.name), name)
-            assert first_changed(f"{name}={value}", TAUGHT if section.name == "teaching" else WITH_BASELINES), name
+            assert first_changed(f"{name}={value}", where.get(section.name, WITH_PAIRS), ALIGNED), name
 
 
 def _other(value: object, name: str) -> object:
@@ -190,6 +216,7 @@ def _other(value: object, name: str) -> object:
     small = {"dbae.noise": 0.4, "seq2seq.dropout": 0.2, "training.min_coverage": 0.5, "seq2seq.kernel": 5}
     small |= {"pr_thr.eta": 0.5, "embeddings.sample": 0.5, "text.judge_share": 0.5, "near.max_lead": 0.5}
     small |= {"near.common": 0.5, "near.name_penalty": 0.5, "near.min_score": 0.5, "near.again_min_score": 0.5}
+    small |= {"adversarial.alone": 0.5, "adversarial.discount": 0.5}
     assert isinstance(value, int | float)
     return small.get(name, value + 1 if value < 20 or name.endswith(("batch", "chunk")) else value + 10)
 

@@ -64,6 +64,23 @@ def test_what_a_name_says_of_its_model() -> None:
     assert [name for name in ("hc-0", "hc-1", "hc-2", "mu1-0") if ModelName.parse(name).baseline] == ["hc-0"]
 
 
+def test_what_learned_from_all_pairs_is_told_from_what_learned_from_some() -> None:
+    name = ModelName.parse("mass-0+all")
+    assert str(name) == "mass-0+all"
+    assert (name.every_pair, name.aligned_limit, name.unsupervised, name.initial) == (True, 0, False, False)
+    some = ModelName.parse("mass-0+500")
+    assert (some.every_pair, some.aligned_limit, some.unsupervised, some.initial) == (False, 500, False, False)
+    assert ModelName.find("mass-0+every") is None
+    assert not ModelName.parse("adversarial-0+500").baseline  # its row is among those with pairs
+
+
+def test_what_is_only_pre_trained_is_no_summarizer() -> None:
+    names = ["mass-0+all", "fsc-0+10", "mass-0", "pre-dae-0", "seq2seq", "adversarial-0+10", "all-2", "mass-0+10"]
+    expected = ["pre-dae-0", "all-2", "adversarial-0+10", "mass-0+10", "fsc-0+10", "mass-0+all", "seq2seq"]
+    assert summarizers(names) == expected
+    assert latest(["mass-0"]) is None
+
+
 def test_lead_is_a_baseline_and_no_model() -> None:
     assert [lead_words(name) for name in ("Lead-8", "Lead-12", "lead-8", "mu1-0")] == [8, 12, None, None]
 

@@ -20,6 +20,11 @@ NAMES = [
         "all-2+500",
         "all-2+10000",
         "seq2seq",
+        "mass-0+500",
+        "mass-0+all",
+        "fsc-0+500",
+        "adversarial-0+500",
+        "adversarial-0+all",
     ),
 ]
 
@@ -38,6 +43,8 @@ NAMES = [
         ("seq2seq", "Taught by real pairs"),
         ("hc-0", "Searches for words"),
         ("hc-2", "Learned from hc's"),
+        ("mass-0+10000", "Fills gaps first, 10,000 real pairs"),
+        ("adversarial-0+all", "Fools a critic, all real pairs"),
         ("mine", "mine"),
     ],
 )

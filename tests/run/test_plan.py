@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from nutgraf.errors import RecipeError, RunError
-from nutgraf.recipe import BASELINES, PAPER_INITIALIZERS, Plan, Training
-from nutgraf.run.plan import Kind, make_plan, needed, training_steps
+from nutgraf.recipe import BASELINES, PAPER_INITIALIZERS, WITH_PAIRS, Plan, Training
+from nutgraf.run.plan import Kind, learning_rate, make_plan, needed, training_steps
 
 NEAR = (*PAPER_INITIALIZERS, "near")
 
@@ -121,16 +121,51 @@ def test_one_chain_has_no_all() -> None:
 
 def test_baselines_stand_beside_the_chains_and_change_none_of_them() -> None:
     for plan in (Plan(iterations=0), Plan(iterations=4, warm_start=True), Plan(NEAR, 2)):
-        before, after = make_plan(plan, True), make_plan(replace(plan, baselines=BASELINES), True)
+        before, after = make_plan(plan), make_plan(replace(plan, baselines=BASELINES))
         added = [step for step in after if step not in before]
         assert [step for step in after if step not in added] == list(before)
         assert [step.name for step in added if step.kind is Kind.INITIALIZER] == [f"{name}-0" for name in BASELINES]
         assert {step.kind for step in added} <= {Kind.INITIALIZER, Kind.EMBEDDINGS}
-        assert after.index(added[-1]) == len(after) - 3  # before what learns from aligned pairs
+        assert make_plan(replace(plan, baselines=BASELINES), True)[: len(after)] == after  # pairs come after all
     assert names(Plan(("mu1",), 0, baselines=("hc",))) == [*BEFORE, "mu1-0", "hc-0"]
     apart = ["embeddings-F", "embeddings-S"]
     assert names(Plan(("mu1",), 0, baselines=("pbsmt",))) == [*BEFORE, "mu1-0", *apart, "pbsmt-0"]
     assert names(Plan(("pr-thr",), 0, baselines=("pbsmt",))) == [*BEFORE, *apart, "pr-thr-0", "pbsmt-0"]
+
+
+def test_baselines_that_learn_from_pairs_have_a_row_for_each_number_and_one_for_all() -> None:
+    plan = Plan(("mu1",), 2, baselines=("mass", "fsc", "adversarial"))
+    assert not [name for name in names(plan) if name.startswith(("mass", "fsc")) or "+" in name]
+    before = names(plan)
+    assert before[-2:] == ["pre-dae-0", "adversarial-0"]  # which starts from it
+    rows = ["aligned", "seq2seq", "mu1-2+10", "mu1-2+500"]
+    rows += ["adversarial-0+10", "adversarial-0+500", "adversarial-0+all"]
+    rows += ["mass-0", "mass-0+10", "mass-0+500", "mass-0+all", "fsc-0+10", "fsc-0+500", "fsc-0+all"]
+    assert names(plan, True, (10, 500)) == [*before, *rows]
+    steps = {step.name: step for step in make_plan(plan, True, (10, 500))}
+    assert [steps[name].start for name in ("mass-0+10", "adversarial-0+all", "fsc-0+10")] == ["mass-0", "pre-dae-0", ""]
+    assert [name for name, step in steps.items() if "aligned" in step.needs] == rows[1:7] + rows[8:]
+
+
+def test_no_step_without_pairs_depends_on_them() -> None:
+    plan = Plan(NEAR, 2, baselines=(*BASELINES, *WITH_PAIRS), agreed=True, teachers=1)
+    steps = {step.name: step for step in make_plan(plan, True, (10,))}
+
+    def depends(name: str) -> bool:
+        return name == "aligned" or any(depends(need) for need in steps[name].needs)
+
+    assert {name for name in steps if depends(name)} == {name for name in steps if "+" in name} | {"aligned", "seq2seq"}
+
+
+def test_what_learns_from_pairs_after_something_else_learns_for_long_where_there_are_many() -> None:
+    training = Training(summarizer_steps=300, all_steps=900, finetune_steps=50, batch=10)
+    steps = {step.name: step for step in make_plan(Plan(("mu1",), 2, baselines=("mass",)), True, (100,))}
+    assert training_steps(steps["mass-0+100"], training, 100) == 51
+    assert training_steps(steps["mass-0+all"], training, 5000) == 900
+    assert [learning_rate(steps[name], training) for name in ("mass-0+100", "mu1-2+100")] == [
+        training.learning_rate,
+        training.finetune_rate,
+    ]
 
 
 def test_a_baseline_may_start_a_chain() -> None:

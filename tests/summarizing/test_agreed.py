@@ -16,6 +16,7 @@ from nutgraf.models.members import Members
 from nutgraf.progress import Progress
 from nutgraf.run.events import Event
 from nutgraf.run.folder import Run
+from nutgraf.summarizing import loading
 from nutgraf.summarizing.backends import Agreed, Searched, SearchRequest
 from nutgraf.summarizing.export import write
 from nutgraf.summarizing.summarizer import Summarizer
@@ -39,7 +40,7 @@ def toy_agreed(copy: bool = True) -> Agreed:
         for model in (toy_model(copy, seed=seed) for seed in (0, 1))
     ]
     fluency = Trigrams.train(Sentences.of([np.array([3, 4, 5], np.int32), np.array([4, 5], np.int32)]), words)
-    return Agreed(members, Agreement(toy_model(copy=True, seed=9), fluency, recipes.Teaching(kept=4)))
+    return Agreed(members, Agreement(toy_model(copy=True, seed=9), fluency, recipes.Agreement()))
 
 
 def search(model: Agreed | Searched, sentences: list[Ids], n_best: int, decoding: recipes.Decoding = DECODING) -> Found:
@@ -56,6 +57,17 @@ def test_all_proposals_are_there_in_the_order_of_the_agreement() -> None:
     firsts = [group[0] for group in search(agreed, SENTENCES, 1)]
     assert firsts != [group[0] for group in beams[0]]
     assert firsts != [group[0] for group in beams[1]]
+
+
+def test_members_propose_shorter_lines_where_any_length_will_do() -> None:
+    agreed, usual = toy_agreed(), replace(DECODING, min_words=4, max_words=6)
+    shorter = replace(usual, shorter=0.5)
+    found = agreed(SENTENCES, SearchRequest(shorter, 3, lambda _: NONE, any_length=True))
+    assert [[words.tolist() for words in group] for group in found] == search(
+        agreed, SENTENCES, 3, replace(usual, min_words=2)
+    )
+    assert any(len(words) < 4 for group in found for words in group)
+    assert search(agreed, SENTENCES, 3, shorter) == search(agreed, SENTENCES, 3, usual)  # who asks for a length gets it
 
 
 def test_a_text_is_summarized_the_same_alone_and_with_others() -> None:
@@ -87,14 +99,9 @@ def test_progress_counts_each_sentence_once_and_a_sentence_without_words_has_a_s
     assert toy_agreed()([], SearchRequest(DECODING, 1, lambda _: NONE)) == []
 
 
-@pytest.fixture(scope="module")
-def run(with_near: Run, corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """The run with four chains, to which agreed-2 was added: nothing is trained for it."""
-    folder = shutil.copytree(with_near.folder, tmp_path_factory.mktemp("agreed") / "run")
-    events: list[Event] = []
-    run = train_tiny(corpus, folder, WITH_NEAR, "plan.agreed=true", listener=events.append)
-    assert [name for name, state in ended(events).items() if state == "done"] == ["agreed-2"]
-    return run
+@pytest.fixture
+def run(with_agreed: Run) -> Run:
+    return with_agreed
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +128,9 @@ def test_the_same_command_keeps_it_and_another_member_redoes_it(run: Run, corpus
     train_tiny(corpus, folder, WITH_NEAR, listener=events.append)  # what a run has of it stays asked for
     assert set(ended(events).values()) == {"kept"}
     shutil.rmtree(folder / "steps" / "agreed-2")
-    train_tiny(corpus, folder, WITH_NEAR, "plan.agreed=true")
+    events.clear()
+    train_tiny(corpus, folder, WITH_NEAR, "plan.agreed=true", listener=events.append)
+    assert [name for name, state in ended(events).items() if state == "done"] == ["agreed-2"]
     assert checksums(folder) == before
 
 
@@ -144,9 +153,24 @@ def test_summaries_of_a_run(run: Run, texts: list[str]) -> None:
     assert not [word for one in faithful[:-1] for word in one.summaries[0].words if word.unsupported]
 
 
+def test_numpy_gives_the_same_summaries_and_explanations(
+    run: Run, texts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_torch = Summarizer.load(run.folder)
+    monkeypatch.setattr(loading, "has_torch", lambda: False)
+    light = Summarizer.load(run.folder)
+    assert light(texts) == with_torch(texts)
+    assert light(texts, max_words=4, faithful=True) == with_torch(texts, max_words=4, faithful=True)
+    found, expected = (
+        [[(summary.text, [word.source for word in summary.words]) for summary in one.summaries] for one in explained]
+        for explained in (each.explain(texts, n_best=5) for each in (light, with_torch))
+    )
+    assert found == expected
+
+
 @pytest.mark.parametrize("weights", ["half", "int8"])
 def test_an_export_has_the_members_and_gives_the_same_strings(
-    run: Run, texts: list[str], tmp_path: Path, weights: str
+    run: Run, texts: list[str], tmp_path: Path, weights: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     export = write(run, tmp_path / "export", ["agreed-2"], weights)
     folders = {path.name for path in export.folder.iterdir() if path.is_dir()}
@@ -154,8 +178,10 @@ def test_an_export_has_the_members_and_gives_the_same_strings(
     assert (export.names, export.default.name) == (("agreed-2",), "agreed-2")  # the members are not offered
     manifest = json.loads((export.folder / "manifest.json").read_text())
     assert set(manifest["inputs"]) == folders
-    summarizer = Summarizer.load(export.folder)
-    same = [a == b for a, b in zip(summarizer(texts), Summarizer.load(run.folder)(texts), strict=True)]
+    lines = Summarizer.load(export.folder)(texts)
+    same = [a == b for a, b in zip(lines, Summarizer.load(run.folder)(texts), strict=True)]
     assert all(same) if weights == "half" else sum(same) > len(same) / 2
+    monkeypatch.setattr(loading, "has_torch", lambda: False)
+    assert Summarizer.load(export.folder)(texts) == lines
     both = write(run, tmp_path / "both", ["all-2", "agreed-2"], weights)
     assert both.names == ("all-2", "agreed-2")

@@ -1,5 +1,7 @@
 from pathlib import Path
 
+import pytest
+
 from nutgraf.text.casing import Casing
 
 TEXTS = [
@@ -35,8 +37,16 @@ def test_a_word_at_the_start_of_a_text() -> None:
     assert casing.inside("zyxomma", "Zyxomma") == "Zyxomma"
 
 
-def test_written_and_read(tmp_path: Path) -> None:
-    casing = Casing.learn(TEXTS, SUMMARIES)
-    casing.save(tmp_path / "casing.tsv")
+@pytest.mark.parametrize("short", [False, True])
+def test_written_and_read(short: bool, tmp_path: Path) -> None:
+    learned = Casing.learn(TEXTS, SUMMARIES)
+    casing = Casing({**learned.summaries, "=": "="}, learned.texts)
+    casing.save(tmp_path / "casing.tsv", short)
     read = Casing.load(tmp_path / "casing.tsv")
     assert (read.summaries, read.texts) == (casing.summaries, casing.texts)
+
+
+def test_a_short_file_by_hand(tmp_path: Path) -> None:
+    casing = Casing({"ford": "Ford", "rose": "rose"}, {"rose": "Rose", "the": "the"})
+    casing.save(tmp_path / "casing.tsv", short=True)
+    assert (tmp_path / "casing.tsv").read_text() == "ford\tFord\t\nrose\t=\tRose\nthe\t\t=\n"

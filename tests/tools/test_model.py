@@ -22,7 +22,7 @@ def test_it_trains_exports_and_does_not_train_twice(corpus: Corpus, tmp_path: Pa
         packed = lzma.compress((corpus.folder / f"{name}.txt").read_bytes())
         (tmp_path / f"{name}.txt.xz").write_bytes(packed)
     shutil.copy(corpus.pairs, tmp_path / "valid.tsv")
-    recipe = Path(corpus.recipe).read_text().replace("[plan]", '[plan]\ninitializers = ["mu1", "near"]')
+    recipe = Path(corpus.recipe).read_text().replace("[plan]", '[plan]\ninitializers = ["mu1", "near"]\nagreed = true')
     (tmp_path / "tiny.toml").write_text(recipe)
     model, run = tmp_path / "ready" / "news", tmp_path / "run"
     command = [
@@ -33,6 +33,6 @@ def test_it_trains_exports_and_does_not_train_twice(corpus: Corpus, tmp_path: Pa
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert ("done before" in done.stderr) == (times == 2)
-        assert Export.open(model).summarizers() == ["all-2"]
+        assert Export.open(model).summarizers() == ["agreed-2"]
         assert '"int8"' in (model / "export.json").read_text()
     assert not run.with_suffix(".export").exists()
