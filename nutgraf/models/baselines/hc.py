@@ -6,7 +6,8 @@ A summary of a text x is n of its words, in their order: the choice y with the h
 
 fluency is the inverse of the perplexity under language models of the summaries, one that reads forward and one that
 reads backward: exp of the mean of their log-probabilities of a word. similarity is (1 + cos(v(y), v(x))) / 2, where
-v is the sum of word vectors, weighted by the words' idf log2(N / n) in the summaries.
+v is the sum of word vectors, weighted by the words' idf log2(N / n) in the summaries. The vectors are normalised,
+centred and normalised again: what all words have in common would make every choice alike.
 
 From each of several random choices, a chosen word is exchanged for another, both at random, as often as `steps` says;
 the exchange stays unless the score falls. The best choice found is the summary. Marks such as commas are not chosen.
@@ -45,8 +46,8 @@ FIGURES, WORDS, FORWARD, BACKWARD = "hc.json", "hc.safetensors", "forward.safete
 ORDER = 3  # of the language models: the fluency of every choice is then a sum over a table of three places
 LONGEST = 120  # words of a text that are chosen from
 LEAST = 1e-12  # similarity of opposite vectors: its logarithm must be finite
-_COUNTED = 1.5e6  # words per second that a language model is trained on
-_TRIED = 1.4e-6, 1.2e-4  # seconds of a step: for each start, and for all of them
+_COUNTED = 8e5  # words per second that a language model is trained on
+_TRIED = 7e-7, 7e-5  # seconds of a step: for each start, and for all of them
 
 
 @dataclass(frozen=True)
@@ -180,12 +181,16 @@ def _after_pairs(count: int) -> tuple[Longs, Longs]:
 
 def train(material: Material, job: Job) -> HillClimbing:
     """Train the language models, and weigh the joint vectors."""
+    from nutgraf.models.alignment import prepare
+
     summaries, lexicon, settings = material.prepared.summaries, material.prepared.lexicon, material.recipe.hc
     backward = Corpus(summaries.tokens[::-1], len(summaries.tokens) - summaries.offsets[::-1])
     vocab, counts = material.vocabularies["F"], summaries.sentence_counts(len(lexicon))
     idf = np.where(counts > 0, np.log2(max(1, len(summaries)) / np.maximum(counts, 1)), 0)[vocab.ids]
-    vectors = material.vectors(JOINT, vocab) * idf[:, None].astype(np.float32)
+    vectors = material.vectors(JOINT, vocab)
     vectors[: len(SPECIALS)] = 0
+    vectors[len(SPECIALS) :] = prepare(vectors[len(SPECIALS) :])
+    vectors *= idf[:, None].astype(np.float32)
     marks = [place for place, word in enumerate(lexicon.words) if not any(map(str.isalnum, word))]
     words = Words(vocab, vectors, np.array(marks, dtype=np.int32))
     length = settings.words or max(1, round(float(summaries.lengths.mean())))
@@ -218,7 +223,7 @@ def load(folder: Path) -> HillClimbing:
 def estimate(recipe: Recipe, sizes: Sizes) -> Seconds:
     """Return how long it may take: both language models, and the search by its steps."""
     settings, (start, step) = recipe.hc, _TRIED
-    table = 2 * 1e-6 * min(sizes.text_words, LONGEST) ** 3 / 6
+    table = 2 * 5e-7 * min(sizes.text_words, LONGEST) ** 3 / 6
     return Seconds(
         2 * sizes.summaries * sizes.summary_words / _COUNTED,
         settings.steps * (step + start * settings.restarts) + table,

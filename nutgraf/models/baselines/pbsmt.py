@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from nutgraf.models.alignment import Side
 
 FIGURES, PHRASES, LANGUAGE = "pbsmt.json", "phrases.safetensors", "language.safetensors"
-_COUNTED = 5e5  # words per second that the language model is trained on
-_MATCHED = 6e-8  # seconds for each pair of a text's and a summary's word that may be a phrase
-_TRIED = 6e-7, 2e-4  # seconds of a stack: for each hypothesis and option, and for all of them
+_COUNTED = 3e5  # words per second that the language model is trained on
+_MATCHED = 7e-8  # seconds for each pair of a text's and a summary's word that may be a phrase
+_TRIED = 3.5e-7, 2e-4  # seconds of a stack: for each hypothesis and option, and for all of them
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 from nutgraf.errors import RunError
+from nutgraf.hardware import Hardware
+from nutgraf.learning.loop import Job
 from nutgraf.models.baselines import hc
-from nutgraf.recipe import Hc
+from nutgraf.recipe import Hc, Recipe
+from nutgraf.run.systems import JOINT
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.kneser_ney import KneserNey
 from nutgraf.text.lexicon import SPECIALS, Ids, Lexicon, Vocab
+from nutgraf.text.prepare import Prepared
 
 WORDS_KNOWN = "storm hits coast after night of rain said officials on monday the a , ."
 SENTENCE = "the storm hits a coast , officials said on monday after a night of rain ."
@@ -120,3 +125,37 @@ def test_a_model_survives_its_files_and_strange_ones_are_refused(tmp_path: Path)
     (tmp_path / hc.FIGURES).write_text('{"settings": {"words": 0}, "seed": "", "lexicon": 19}')
     with pytest.raises(RunError, match=r"hc\.json"):
         hc.load(tmp_path)
+
+
+def test_training_weighs_centred_vectors_by_idf() -> None:
+    toy = Toy()
+    found = hc.train(toy, Job("x"))
+    # Of four summaries, three have "storm": log2(4 / 3); none has "said".
+    lengths = np.linalg.norm(found.words.vectors, axis=1)
+    storm, hits, said = (LEXICON.encode([word])[0] for word in ("storm", "hits", "said"))
+    assert lengths[storm] == pytest.approx(np.log2(4 / 3), rel=1e-5)
+    assert lengths[hits] == pytest.approx(1, rel=1e-5)
+    assert lengths[said] == 0
+    given = toy.vectors(JOINT, toy.vocabularies["F"])[len(SPECIALS) :]
+    unit = given / np.linalg.norm(given, axis=1, keepdims=True)
+    direction = (unit - unit.mean(0))[storm - len(SPECIALS)]
+    assert found.words.vectors[storm] @ direction == pytest.approx(lengths[storm] * np.linalg.norm(direction), rel=1e-5)
+    assert LEXICON.decode(found.words.marks.tolist()) == [",", "."]
+    assert found.settings.words == 3  # the summaries' mean length
+    assert found.backward.log_probability(encode(["coast", "hits", "storm"])) > found.backward.log_probability(
+        encode(["storm", "hits", "coast"])
+    )
+
+
+class Toy:
+    """What the model is made from."""
+
+    def __init__(self) -> None:
+        summaries = Corpus.of(map(encode, SUMMARIES))
+        self.prepared = Prepared(LEXICON, summaries, summaries, summaries)
+        self.vocabularies = {"F": Vocab(np.arange(len(LEXICON), dtype=np.int32), len(LEXICON))}
+        self.recipe, self.hardware = Recipe(), Hardware.of("cpu", 1)
+
+    def vectors(self, name: str, vocab: Vocab) -> NDArray[np.float32]:
+        assert name == JOINT
+        return np.random.default_rng(1).normal(1, 1, size=(len(vocab), 6)).astype(np.float32)
