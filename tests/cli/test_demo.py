@@ -16,7 +16,7 @@ def test_the_demo_goes_from_a_corpus_to_tables_and_ten_summaries(
     small = recipe.override(recipe.load(corpus.recipe), ['plan.initializers=["mu1"]'])
     monkeypatch.setattr(demo, "GENERATED", (150, 150))
     monkeypatch.setattr(demo, "HELD_OUT", 20)
-    monkeypatch.setattr(training, "resolve", lambda name, settings, seed: {"quick": small}[name])
+    monkeypatch.setattr(training, "resolve", lambda name, settings, seed, baselines: {"quick": small}[name])
     assert run("demo", "--offline", "--out", tmp_path / "demo", "--threads", "1") == 0
     shown = capsys.readouterr()
     for part in ("Table 2", "Table 3", "mu1-2", "Ten held-out sentences"):
