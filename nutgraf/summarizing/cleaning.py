@@ -12,8 +12,10 @@ from nutgraf.summarizing.codec import UNKNOWN, Codec
 from nutgraf.text.casing import Casing
 from nutgraf.text.directions import find_contradictions
 from nutgraf.text.facts import find_unsupported
+from nutgraf.text.inflection import words_of
 from nutgraf.text.lexicon import SPECIALS, Ids
 from nutgraf.text.negations import find_lost_negations
+from nutgraf.text.tokens import is_number
 
 # A line that ends in one of these is not finished; "in", "on", "up" may belong to a verb and end one.
 _DANGLING = (
@@ -22,7 +24,9 @@ _DANGLING = (
     " into amid among between despite without during via including because if while which who whose"
     " very too such these those another"
 )
-DANGLING = frozenset(_DANGLING.split())
+DANGLING = words_of(_DANGLING)
+# What belongs to the number before it: "fell 12" of "fell 12 percent" says something else.
+UNITS = words_of("percent pct % hundred thousand million billion trillion mln bln")
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,8 @@ class Cleaner:
         """Clean the summaries of a sentence, `most` words of each; if asked for, the truest go first."""
         cleaned = [self._clean(summary, sentence, decoding.faithful)[:most] for summary in summaries]
         if decoding.trim:
-            cleaned = [trim(summary, self.codec) for summary in cleaned]
+            trimmed = [trim(summary, self.codec) for summary in cleaned]
+            cleaned = [keep_unit(summary, sentence, self.codec)[:most] for summary in trimmed]
         if decoding.prefer_true and len(cleaned) > 1:
             text, *written = self.codec.decode([sentence, *cleaned], UNKNOWN)
             faults = [sum(self._find_faults(words, text)) + any(find_lost_negations(words, text)) for words in written]
@@ -62,3 +67,12 @@ def trim(summary: Ids, codec: Codec) -> Ids:
     words = codec.decode([summary], UNKNOWN)[0]
     ends = [place for place, word in enumerate(words, 1) if word not in DANGLING]
     return summary[: ends[-1]] if ends else summary
+
+
+def keep_unit(summary: Ids, sentence: Ids, codec: Codec) -> Ids:
+    """Add the unit of a number that a summary ends in, if the sentence has the number only with that unit."""
+    if len(summary) == 0 or not is_number(codec.decode([summary[-1:]], UNKNOWN)[0][0]):
+        return summary
+    after = [sentence[place + 1 : place + 2] for place in np.flatnonzero(sentence == summary[-1])]
+    units = {words[0] if words else "" for words in codec.decode(after, UNKNOWN)}
+    return np.concatenate([summary, after[0]]) if len(units) == 1 and units <= UNITS else summary

@@ -504,3 +504,21 @@ def test_a_summary_that_loses_a_negation_goes_last() -> None:
     summarizer = Summarizer("several", model, LEXICON, recipes.Text(), Decoding(beam=2, prefer_true=True))
     assert summarizer.words(["Ford will not profit in the end"]) == [["ford", "in"]]
     assert summarizer.words(["Ford will profit in the end"]) == [["ford", "profit"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Ford profit up 12 percent in the u.s.", ["profit", "12", "percent"]),
+        ("Ford profit up 12 cars", ["profit", "12"]),
+        ("Ford profit up 12 percent, not 12 million", ["profit", "12"]),  # nobody knows which
+        ("Ford profit up 12", ["profit", "12"]),
+        ("Ford profit up in the u.s.", ["profit", "12"]),
+    ],
+)
+def test_a_number_at_the_end_keeps_its_unit(text: str, words: list[str]) -> None:
+    lexicon = Lexicon([*LEXICON.words, "12", "percent", "million", "cars", "not", ","])
+    model = Several([5, len(LEXICON)])  # profit 12
+    summarizer = Summarizer("several", model, lexicon, recipes.Text(), Decoding(beam=1, trim=True))
+    assert summarizer.words([text]) == [words]
+    assert summarizer.words([text], SummaryOptions(max_words=2)) == [["profit", "12"]]
