@@ -15,9 +15,9 @@ from tools.campaign.stage import Stage
 ROOT = Path(__file__).parents[2]
 
 
-def campaign(*options: str) -> str:
+def campaign(*options: str, seed: int = 15) -> str:
     found = subprocess.run(
-        [sys.executable, "-m", "tools.campaign", "--seed", "15", *options],
+        [sys.executable, "-m", "tools.campaign", "--seed", str(seed), *options],
         cwd=ROOT,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,
@@ -29,8 +29,9 @@ def campaign(*options: str) -> str:
 
 
 def test_killed_runs_end_with_the_same_bytes() -> None:
-    figures = campaign("--only", "kills", "--rounds", "1")
-    assert figures.startswith("seed 15, commit ")
+    # Three short lives, and a second process beside the fourth: nothing hangs on which of the two is faster.
+    figures = campaign("--only", "kills", "--rounds", "1", seed=13)
+    assert figures.startswith("seed 13, commit ")
     assert "kills: 1 runs that ended with the same bytes" in figures
     assert re.search(r"kills: [1-9]\d* lives ended by SIG", figures)
 
