@@ -12,7 +12,7 @@ import time
 import traceback
 import unicodedata
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -227,7 +227,7 @@ def _command_lines(material: Material, random: Random) -> None:
     out, err, code = io.StringIO(), io.StringIO(), None
     stdin, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(b"Profit fell on monday .\n"))
     try:
-        with redirect_stdout(out), redirect_stderr(err):
+        with redirect_stdout(out), redirect_stderr(err), chdir(material.scratch):  # a name may be one to write to
             cli.main(arguments)
     except SystemExit as stopped:
         code = stopped.code
