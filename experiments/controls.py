@@ -35,7 +35,6 @@ from nutgraf.progress import Progress
 from nutgraf.run.folder import Run
 from nutgraf.run.names import FOUND, ModelName
 from nutgraf.run.pairs import ARTIFICIAL, share
-from nutgraf.run.plan import Kind, Step
 from nutgraf.text.corpus import Corpus
 
 PART = 1_024  # sentences expanded at once
@@ -91,20 +90,18 @@ class Controls:
     def own_expander(self) -> Seq2seq:
         """mu1-1 from random weights: without the common expander, for as many steps as both had."""
         training = self.recipe.training
-        pairs = self.work.training_set(replace(self.steps["mu1-1"], start=""))
-        return self.train(pairs, training.expander_steps + training.finetune_steps, "own expander", "mu1-1")
+        steps = training.expander_steps + training.finetune_steps
+        return self.train(self.of_step("mu1-1"), steps, "own expander", "mu1-1")
 
-    def train(self, pairs: TrainingSet, steps: int, key: str, like: str = "mu1-2", start: str = "") -> Seq2seq:
-        """Train a model as the run trains `like`, for other steps, from other pairs."""
-        step = Step(like, Kind.SUMMARIZER, model=ModelName.parse(like), start=start)
-        settings = self.recipe.training
-        model, rate = self.work.untrained(step, key), settings.finetune_rate if start else settings.learning_rate
+    def train(self, pairs: TrainingSet, steps: int, key: str, like: str = "mu1-2") -> Seq2seq:
+        """Train a model such as `like` from random weights, for other steps, from other pairs."""
+        settings, model = self.recipe.training, self.work.untrained(replace(self.steps[like], start=""), key)
 
         def report(progress: Progress) -> None:
             if progress.done % 100 == 0:
                 _say(f"{key}: step {progress.done} of {steps}, {progress.note}")
 
-        fitting = replace(fit_of(settings, steps, rate), validate_every=0)
+        fitting = replace(fit_of(settings, steps, settings.learning_rate), validate_every=0)
         learn(model, pairs.sources, pairs.targets, settings, fitting, Job(key, report=report))
         return model
 
@@ -122,7 +119,6 @@ class Control:
     says: str
     pairs: Callable[[Controls], TrainingSet]
     times: float = 1.0
-    start: str = ""
 
 
 CONTROLS = {
@@ -175,7 +171,7 @@ def train(
                 continue
             pairs = pairs or control.pairs(controls)
             steps, began = round(control.times * opened.recipe.training.all_steps), time.monotonic()
-            model = controls.train(pairs, steps, f"{name} {seed}", start=control.start)
+            model = controls.train(pairs, steps, f"{name} {seed}")
             minutes = (time.monotonic() - began) / 60
             facts = {"name": name, "says": control.says, "seed": seed, "steps": steps, "pairs": len(pairs.sources)}
             row = scorer(f"{name}-{seed}", model, out.with_suffix("") / f"{name}-{seed}.txt")
