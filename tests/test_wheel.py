@@ -104,8 +104,6 @@ def test_the_first_minute(installed: Path, tmp_path: Path) -> None:
 
 
 def test_the_ready_model_is_whole_and_small() -> None:
-    if not (READY / DEFAULT).exists():
-        pytest.skip("no ready model yet: `make model` makes it")
     export = Export.open(READY / DEFAULT)
     assert export.summarizers()
     assert export.size < MOST
