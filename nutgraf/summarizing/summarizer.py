@@ -18,6 +18,7 @@ from nutgraf import recipe as recipes
 from nutgraf.errors import InputError
 from nutgraf.hardware import Hardware, using_threads
 from nutgraf.models.lead import Lead
+from nutgraf.models.proposals import Proposal
 from nutgraf.progress import Report, ShouldStop, check_stop, has_terminal, ignore, never, show_bar
 from nutgraf.run.folder import Run
 from nutgraf.summarizing.backends import Backend, Initial
@@ -197,7 +198,7 @@ class Summarizer:
 
     def _words(self, texts: Sequence[str], options: SummaryOptions, report: Report) -> list[list[str]]:
         codec, _, found = self._search(texts, options, report, never)
-        return [codec.decode(summaries)[0] if summaries else [] for summaries in found]
+        return [codec.decode([proposals[0].words])[0] if proposals else [] for proposals in found]
 
     def _words_with_bar(self, texts: Sequence[str], options: SummaryOptions) -> list[list[str]]:
         found: list[list[str]] = []
@@ -235,20 +236,20 @@ class Summarizer:
         return [self._explained_result(codec, *one, should_stop) for one in together]
 
     def _result(
-        self, codec: Codec, text: str, _: Ids, summaries: Sequence[Ids], should_stop: ShouldStop
+        self, codec: Codec, text: str, _: Ids, proposals: Sequence[Proposal], should_stop: ShouldStop
     ) -> SummaryResult:
         check_stop(should_stop)
-        line = self._write(codec.decode(summaries)[0] if summaries else [], text)
+        line = self._write(codec.decode([proposals[0].words])[0] if proposals else [], text)
         return SummaryResult((), (Summary(line, (), None),))
 
     def _explained_result(
-        self, codec: Codec, text: str, sentence: Ids, summaries: Sequence[Ids], should_stop: ShouldStop
+        self, codec: Codec, text: str, sentence: Ids, proposals: Sequence[Proposal], should_stop: ShouldStop
     ) -> SummaryResult:
         source = self._tokenizer.tokenize(self._beginning(text))[: len(sentence)]
         explained = []
-        for summary in summaries:
+        for proposal in proposals:
             check_stop(should_stop)
-            explained.append(explain_summary(self._model, codec, self._write, sentence, summary, text))
+            explained.append(explain_summary(self._model, codec, self._write, sentence, proposal, text))
         return SummaryResult(tuple(source), rank(explained))
 
     def count_work(self, texts: int, options: SummaryOptions) -> int:
@@ -265,7 +266,7 @@ class Summarizer:
 
     def _search(
         self, texts: Sequence[str], options: SummaryOptions, report: Report, should_stop: ShouldStop
-    ) -> tuple[Codec, list[Ids], list[list[Ids]]]:
+    ) -> tuple[Codec, list[Ids], list[list[Proposal]]]:
         """Return the texts as ids and the best summaries of each; a blank text has none."""
         decoding, codec = self._settings(options), Codec(self._lexicon, self._text.digits)
         search = Search(self._model, Cleaner(codec, self.casing), options, report, should_stop)
