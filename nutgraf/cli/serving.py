@@ -10,7 +10,7 @@ import typer
 from nutgraf.cli.options import Device, Model, RunFolder, Threads
 from nutgraf.cli.output import say
 from nutgraf.extras import need_extra
-from nutgraf.hardware import Hardware
+from nutgraf.hardware import Hardware, hold_blas
 
 
 def serve(
@@ -56,6 +56,7 @@ def serve(
     Example: `nutgraf serve --model run/ --port 8000`
     """
     need_extra("serve", "nutgraf serve")
+    hold_blas()
     from nutgraf.serve import server
     from nutgraf.serve.access import Access
     from nutgraf.serve.limits import Limits

@@ -12,7 +12,7 @@ import typer
 from nutgraf.cli.options import AsJson, Device, Model, Threads
 from nutgraf.cli.output import print_json, say
 from nutgraf.errors import InputError
-from nutgraf.hardware import Hardware
+from nutgraf.hardware import Hardware, hold_blas, set_threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,6 +81,7 @@ def summarize(
 
     Example: `nutgraf summarize --model run/ --max-words 10 < articles.txt`
     """
+    hold_blas()
     from nutgraf.summarizing.results import SummaryOptions
     from nutgraf.summarizing.summarizer import Summarizer
     from nutgraf.terminal.summaries import Printer, ask, is_text, read_arguments
@@ -89,8 +90,9 @@ def summarize(
     _check_document(document, bullets, per_sentence, options)
     typed = not texts and sys.stdin is not None and sys.stdin.isatty()
     whole = [not document and is_text(text) for text in texts or ()]  # before the model is loaded, which takes a second
-    Hardware.of(device, threads).use()
-    summarizer = Summarizer.load(model, device=device)
+    hardware = Hardware.of(device, threads)
+    summarizer = Summarizer.load(model, device=device, light=device == "cpu")
+    set_threads(hardware.threads)  # now torch is loaded, if this model needs it
     if sys.stderr.isatty() and (typed or model):
         say(f"Model {summarizer.name}: {summarizer.reason}")
     if document:

@@ -83,17 +83,23 @@ class Summarizer:
 
     @classmethod
     def load(
-        cls, path: str | Path | None = None, name: str | None = None, device: str = "cpu", threads: int | None = None
+        cls,
+        path: str | Path | None = None,
+        name: str | None = None,
+        device: str = "cpu",
+        threads: int | None = None,
+        light: bool = False,
     ) -> Summarizer:
         """Load from a run folder or an export: the summarizer called `name`, or the best that is done.
 
         `path` may also be the name of a model that comes with nutgraf (none: "news"), or end in a summarizer's name,
         "run/mu1-2". The best is the one with the highest ROUGE-L where the run was evaluated, else the last all-N.
-        `threads` of the processor are used; None: as many as torch uses or, without torch, one per core.
+        `threads` of the processor are used; None: as many as torch uses or, without torch, one per core. With `light`,
+        numpy computes even where torch is installed: the same summaries, without the seconds that torch's import takes.
         """
         hardware = Hardware.of(device, threads or 0)
         run, choice = locate(find_model(path), name)
-        summarizer = cls.of(run, choice.name, hardware.name, threads=threads)
+        summarizer = cls.of(run, choice.name, hardware.name, threads=threads, light=light)
         summarizer.reason = choice.reason
         return summarizer
 
@@ -105,11 +111,12 @@ class Summarizer:
         device: str | torch.device = "cpu",
         language: Language | None = None,
         threads: int | None = None,
+        light: bool = False,
     ) -> Summarizer:
         """Load one summarizer of an open run or export; several of one run may share its `language`."""
         check_done(run, name)
         language = language or language_of(run)
-        model = load_backend(run, name, language, device)
+        model = load_backend(run, name, language, device, light)
         return cls(name, model, language.lexicon, language.text, language.decoding, language.casing, threads)
 
     @classmethod

@@ -174,12 +174,8 @@ def test_summaries_of_a_run(run: Run, texts: list[str]) -> None:
     assert not [word for one in faithful[:-1] for word in one.summaries[0].words if word.unsupported]
 
 
-def test_numpy_gives_the_same_summaries_and_explanations(
-    run: Run, texts: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with_torch = Summarizer.load(run.folder)
-    monkeypatch.setattr(loading, "has_torch", lambda: False)
-    light = Summarizer.load(run.folder)
+def test_numpy_gives_the_same_summaries_and_explanations(run: Run, texts: list[str]) -> None:
+    with_torch, light = Summarizer.load(run.folder), Summarizer.load(run.folder, light=True)
     assert light(texts) == with_torch(texts)
     assert light(texts, max_words=4, faithful=True) == with_torch(texts, max_words=4, faithful=True)
     found, expected = (
