@@ -49,7 +49,7 @@ def serve(
     device: Device = "cpu",
     threads: Threads = 0,
 ) -> None:
-    """Serve the summarizers of a run over HTTP, with a page to try them on.
+    """Serve summarizers over HTTP, with a page to try them on.
 
     If NUTGRAF_API_KEY is set in the environment, requests need that key.
 
@@ -91,7 +91,7 @@ def export(
         bool, typer.Option("--int8", help="At most a byte per weight, not two: slightly less exact.")
     ] = False,
 ) -> None:
-    """Write a folder with only what `summarize --model` and `serve --model` need.
+    """Write a folder with only what `summarize` and `serve` need.
 
     Example: `nutgraf export run/ served/ --models mu1-2 --models all-2`
     """

@@ -58,7 +58,7 @@ def summarize(
     threads: Threads = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Summarize texts: one summary per line, an empty line for an empty text.
+    """Summarize texts, one summary per line. An empty text has an empty line.
 
     An argument with a blank is a text, any other one a file. Without arguments, texts come from standard input, one per
     line: each line that you type is answered at once, and so is each line of a slow pipe.
@@ -125,7 +125,7 @@ def models(
     folder: Annotated[Path, typer.Argument(help="A run, an export, or a folder of such.", metavar="[FOLDER]")] = Path(),
     as_json: AsJson = False,
 ) -> None:
-    """List the models that come with nutgraf, and the runs and exports in a folder.
+    """List the models that come with nutgraf, runs and exports.
 
     Example: `nutgraf models`
     """
