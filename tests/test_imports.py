@@ -91,7 +91,7 @@ def test_the_public_names_are_these() -> None:
 
 def test_training_without_its_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gensim", None)
-    with pytest.raises(nutgraf.MissingExtraError, match=r"nutgraf\.train needs .* pip install 'nutgraf\[train\]'"):
+    with pytest.raises(nutgraf.MissingExtraError, match=r"nutgraf\.train needs .* pip install '\.\[train\]'"):
         nutgraf.train  # noqa: B018
 
 
