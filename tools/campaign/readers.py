@@ -157,7 +157,7 @@ def _without_checksum(content: bytes) -> bytes:
         table = json.loads(content)
         table.pop("checksum", None)
         return json.dumps(table).encode()
-    except (ValueError, AttributeError, RecursionError):
+    except (ValueError, AttributeError, TypeError, RecursionError):  # no JSON, or no object
         return content
 
 
