@@ -3,8 +3,10 @@
 import errno
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -77,6 +79,23 @@ def test_a_system_call_fails_for_python_and_for_libraries(kind: str, tmp_path: P
     log = tmp_path / "log"
     assert wait(live(work, log)) == 0
     assert log.read_text().count("Disk quota exceeded") == (3 if kind == "writes" else 1)
+
+
+def test_a_life_hears_ctrl_c_where_the_campaign_does_not(tmp_path: Path) -> None:
+    started, before = tmp_path / "started", signal.signal(signal.SIGINT, signal.SIG_IGN)  # as with `nohup ... &`
+
+    def work() -> None:
+        started.touch()
+        time.sleep(20)
+
+    try:
+        child = live(work, tmp_path / "log")
+        while not started.exists():
+            time.sleep(0.01)
+        os.kill(child, signal.SIGINT)
+        assert wait(child) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_stage_stops_after_its_rounds_or_its_time(tmp_path: Path) -> None:
