@@ -30,3 +30,13 @@ class RunError(NutgrafError):
 
 class MissingExtraError(NutgrafError):
     """An optional part of the package that is not installed."""
+
+
+_LACK = ("allocate memory", "out of memory", "start new thread", "failed to map segment")
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Whether there is too little memory: torch, threads and the loader of libraries raise no MemoryError."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":  # the second is torch's
+        return True
+    return isinstance(error, RuntimeError | ImportError) and any(words in str(error) for words in _LACK)

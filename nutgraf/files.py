@@ -22,7 +22,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
-from nutgraf.errors import RunError
+from nutgraf.errors import RunError, lacks_memory
 
 MOST_BYTES = 1 << 24  # of a file that is read at once, unless the caller says otherwise
 _MOST_WORDS = 1 << 30  # bytes of a list of words
@@ -164,7 +164,10 @@ def _open(path: Path, flags: int) -> BufferedReader:
 def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
     """Return the content of a regular file; a longer one than `most` bytes is a RunError."""
     with open_regular(path) as file:
-        content = file.read(most + 1)
+        size = os.fstat(file.fileno()).st_size  # Python would allocate all of `most` first
+        content = file.read(min(size, most) + 1)
+        if len(content) > size:  # it has just grown
+            content += file.read(most + 1 - len(content))
     if len(content) > most:
         raise RunError(f"{path}: longer than {most:,} bytes, which no such file is")
     return content
@@ -231,5 +234,7 @@ def naming(path: Path) -> Iterator[None]:
     except FileNotFoundError as error:
         raise RunError(f"{error.filename or path}: missing") from error
     except Exception as error:
+        if lacks_memory(error):
+            raise  # the content is not to blame
         reason = " ".join(str(error).split())[:200]
         raise RunError(f"{path}: its content cannot be used ({type(error).__name__}: {reason})") from error

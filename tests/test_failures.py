@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from nutgraf import cli
 from nutgraf.errors import RunError
 from nutgraf.run.evaluations import Estimate, Evaluation, Row
 from nutgraf.run.folder import Run
@@ -29,6 +30,8 @@ def fails(*arguments: str | Path, **limits: int) -> str:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         if size := limits.get("file_size"):
             resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        if size := limits.get("memory"):
+            resource.setrlimit(resource.RLIMIT_AS, (size, size))
 
     command = [*NUTGRAF, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, preexec_fn=limit)
@@ -60,6 +63,44 @@ def test_a_full_disk_in_evaluate_and_export(corpus: Corpus, copied: Run, tmp_pat
     assert not list(copied.folder.glob("evaluation/**/*.*"))
     assert "cannot be written" in fails("export", copied.folder, tmp_path / "export", file_size=1_000)
     assert not list(tmp_path.glob("*export*"))
+
+
+@pytest.mark.parametrize("megabytes", [60, 400])  # about 100, OpenBLAS itself ends the process
+def test_too_little_memory_from_the_start(finished: Run, megabytes: int) -> None:
+    assert "not enough memory" in fails("summarize", TEXT, "--model", finished.folder, memory=megabytes << 20)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        RuntimeError("can't start new thread"),
+        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes"),
+        type("OutOfMemoryError", (RuntimeError,), {})("Failed to allocate a Tensor object"),  # torch's
+        ImportError("libtorch.so: failed to map segment from shared object"),
+    ],
+)
+@pytest.mark.parametrize("place", [("nutgraf.recipe", "load"), ("nutgraf.cli.app", "share_cores")])
+def test_every_lack_of_memory_is_one_line(
+    place: tuple[str, str], error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(sys.modules[place[0]], place[1], fail)
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["recipe", "cpu"])
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err.startswith("error: not enough memory. ")
+
+
+def test_other_errors_are_not_taken_for_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr("nutgraf.recipe.load", fail)
+    with pytest.raises(RuntimeError, match="a bug"):
+        cli.main(["recipe", "cpu"])
 
 
 @pytest.mark.parametrize("command", [["recipe", "cpu"], ["--help"], ["models", "--json"]])

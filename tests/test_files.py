@@ -1,5 +1,6 @@
 import os
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -137,3 +138,23 @@ def test_a_list_of_words_has_no_control_characters(tmp_path: Path) -> None:
     path.write_text("word\n\x1b[2J\n")
     with pytest.raises(ValueError, match=r"'\\x1b' at 5"):
         files.read_words(path)
+
+
+def test_reading_takes_the_memory_of_the_file_not_of_the_largest_one(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_bytes(b"word\n" * 1_000)
+    tracemalloc.start()
+    assert len(files.read_bytes(path, 1 << 30)) == 5_000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 20
+    with pytest.raises(RunError, match="longer than 4,999 bytes"):
+        files.read_bytes(path, 4_999)
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory")])
+def test_a_file_is_not_to_blame_for_a_lack_of_memory(tmp_path: Path, error: Exception) -> None:
+    with pytest.raises(type(error)), files.naming(tmp_path / "lexicon.txt"):
+        raise error
+    with pytest.raises(RunError, match=r"lexicon.txt: its content"), files.naming(tmp_path / "lexicon.txt"):
+        raise RuntimeError("other shapes")

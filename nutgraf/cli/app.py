@@ -17,9 +17,10 @@ from nutgraf.cli.output import say
 from nutgraf.cli.serving import export, serve
 from nutgraf.cli.summarizing import models, summarize
 from nutgraf.cli.training import recipe, status, train
-from nutgraf.errors import NutgrafError
+from nutgraf.errors import NutgrafError, lacks_memory
 from nutgraf.hardware import share_cores
 
+_NO_MEMORY = "not enough memory. Close other programs, or raise the limit; a training resumes with the same command"
 ALIASES = {"summarise": "summarize"}
 
 
@@ -40,8 +41,10 @@ class _Group(TyperGroup):
             code = 130
         except OSError as error:
             code = _fail_of_system(error)
-        except MemoryError as error:
-            code = _fail(f"not enough memory {error}".strip())
+        except (MemoryError, RuntimeError, ImportError) as error:
+            if not lacks_memory(error):
+                raise
+            code = _fail(_NO_MEMORY)
         raise typer.Exit(code)
 
 
@@ -100,8 +103,8 @@ for command in COMMANDS:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit."""
-    share_cores()
     try:
+        share_cores()
         app(arguments, prog_name="nutgraf")
     except SystemExit as stopped:
         # Typer prints help itself, and ends with 1 where the reader of a pipe is gone.
@@ -110,3 +113,7 @@ def main(arguments: list[str] | None = None) -> None:
         raise
     except OSError as error:
         raise SystemExit(_fail_of_system(error)) from None
+    except (MemoryError, RuntimeError, ImportError) as error:  # before a command could start
+        if not lacks_memory(error):
+            raise
+        raise SystemExit(_fail(_NO_MEMORY)) from None

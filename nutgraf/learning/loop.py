@@ -22,7 +22,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from nutgraf.errors import NutgrafError
+from nutgraf.errors import NutgrafError, lacks_memory
 from nutgraf.files import check_regular, naming, read_json, replacing
 from nutgraf.progress import Progress, Report, ignore
 from nutgraf.seeds import seed_of
@@ -213,6 +213,8 @@ class _Descent:
                 raise ValueError("its checksum is not the one that was written")
             self._resume(json.loads(written), tensors)
         except (SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:
+            if lacks_memory(error):
+                raise
             reason = " ".join(str(error).split())[:200]
             warn(f"{path}: damaged ({reason}); training starts again from the first step; only time is lost")
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ START, END, UNKNOWN, NUMBER = range(4)  # the first classes; each frequent word 
 ORDER = 3
 _MIN_COUNT = 2
 MOST_BYTES = 2**28  # of a stored model when unpacked: 300,000 summaries take 60 MB
+_MOST_ARRAYS = 1 + 2 * ORDER  # in a stored model
 _BITS = 21  # of a class in a packed n-gram: three of them go into 63 bits
 
 Longs = NDArray[np.int64]
@@ -165,10 +166,21 @@ def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
 
     Nothing is unpacked or allocated before its size is known: numpy's own reader believes what a header says.
     """
+    if (size := path.stat().st_size) > MOST_BYTES:
+        raise ValueError(f"{size:,} bytes; a model of summaries has at most {MOST_BYTES:,}")
     with ZipFile(path) as archive:
-        if (size := sum(info.file_size for info in archive.infolist())) > MOST_BYTES:
+        stored = archive.infolist()
+        if len(stored) > _MOST_ARRAYS or any(info.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for info in stored):
+            raise ValueError("an archive of another kind")
+        if (size := sum(info.file_size for info in stored)) > MOST_BYTES:
             raise ValueError(f"{size:,} bytes when unpacked; a model of summaries has at most {MOST_BYTES:,}")
-        return {info.filename.removesuffix(".npy"): _read_array(archive.read(info)) for info in archive.infolist()}
+        return {info.filename.removesuffix(".npy"): _read_array(_unpack(archive, info)) for info in stored}
+
+
+def _unpack(archive: ZipFile, info: ZipInfo) -> bytes:
+    """Return one file of an archive; without a size, Python would unpack gigabytes to find that there are too many."""
+    with archive.open(info) as file:
+        return file.read(info.file_size)
 
 
 def _read_array(content: bytes) -> NDArray[Any]:

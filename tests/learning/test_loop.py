@@ -157,6 +157,20 @@ def test_a_damaged_checkpoint_warns_and_training_starts_over(
     assert saved_bytes(restarted, tmp_path / "a") == saved_bytes(trained(None), tmp_path / "b")
 
 
+def test_a_lack_of_memory_does_not_throw_a_checkpoint_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)
+    with pytest.raises(KilledError):
+        trained(tmp_path, die_at=20)
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+
+    monkeypatch.setattr(loop, "safe_open", fail)
+    with pytest.raises(RuntimeError, match="allocate"):
+        trained(tmp_path)
+    assert (tmp_path / loop.CHECKPOINT).exists()
+
+
 def test_a_flipped_bit_of_a_checkpoint_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)
     with pytest.raises(KilledError):

@@ -6,7 +6,7 @@ import tracemalloc
 from collections import Counter, defaultdict
 from io import BytesIO
 from pathlib import Path
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZipFile
 
 import numpy as np
 import pytest
@@ -175,6 +175,29 @@ def test_a_strangers_model_is_refused_before_anything_is_allocated(
         Trigrams.load(tmp_path / "trigrams.npz")
     assert tracemalloc.get_traced_memory()[1] < 10**7
     tracemalloc.stop()
+
+
+@pytest.mark.parametrize("method", [ZIP_DEFLATED, ZIP_LZMA, ZIP_BZIP2])
+def test_an_archive_that_lies_about_its_sizes_takes_little_memory(method: int, tmp_path: Path) -> None:
+    path = tmp_path / "trigrams.npz"
+    with ZipFile(path, "w", method) as archive:
+        archive.writestr("classes.npy", b"\0" * 10**8)
+    size = (10**8).to_bytes(4, "little")
+    assert path.read_bytes().count(size) == 2  # before the file, and in the list at the end
+    path.write_bytes(path.read_bytes().replace(size, (100).to_bytes(4, "little")))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=r"no trigrams|another kind"):
+        Trigrams.load(path)
+    assert tracemalloc.get_traced_memory()[1] < 10**7
+    tracemalloc.stop()
+
+
+def test_an_archive_of_many_files_is_refused(tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "trigrams.npz", "w") as archive:
+        for number in range(8):
+            archive.writestr(f"{number}.npy", b"")
+    with pytest.raises(ValueError, match="another kind"):
+        Trigrams.load(tmp_path / "trigrams.npz")
 
 
 def test_fewer_words_in_the_lexicon_change_nothing_for_what_is_known() -> None:

@@ -1,16 +1,24 @@
 """The campaign with a fixed seed, as short as it can be; `make campaign` runs it for as long as you like."""
 
+import errno
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
+from safetensors import SafetensorError
+from safetensors.numpy import save_file
 
 from tools.campaign.mutations import change_json, damage
-from tools.campaign.stage import Stage
+from tools.campaign.stage import Stage, live, wait
+from tools.campaign.system_calls import KINDS, can_fail, fail_from_now_on
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,9 +45,57 @@ def test_killed_runs_end_with_the_same_bytes() -> None:
 
 
 def test_readers_refuse_what_they_cannot_use() -> None:
-    figures = campaign("--only", "readers", "--rounds", "160")
-    assert "readers: 20 fuzzed weights" in figures
+    figures = campaign("--only", "readers", "--rounds", "162")
+    assert "readers: 18 fuzzed weights" in figures
     assert figures.endswith("nothing failed\n")
+
+
+def test_runs_with_too_little_memory_end_with_the_same_bytes() -> None:
+    figures = campaign("--only", "memory", "--rounds", "1")
+    assert re.search(r"memory: [1-9]\d* lives with too little memory\n", figures)
+    assert figures.endswith("nothing failed\n")
+
+
+@pytest.mark.skipif(not can_fail(), reason="needs Linux on x86-64 or ARM")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_system_call_fails_for_python_and_for_libraries(kind: str, tmp_path: Path) -> None:
+    def work() -> None:
+        with (tmp_path / "file").open("wb") as file:
+            fail_from_now_on(kind, errno.EDQUOT)
+            actions: dict[str, list[Callable[[], object]]] = {
+                "writes": [
+                    lambda: os.write(file.fileno(), b"x"),
+                    lambda: save_file({"a": np.zeros(3)}, tmp_path / "a"),
+                    lambda: np.save(tmp_path / "b.npy", np.zeros(9_999)),
+                ],
+                "flushes": [lambda: os.fsync(file.fileno())],
+            }
+            for action in actions[kind]:
+                try:
+                    action()
+                except (OSError, SafetensorError) as error:
+                    print(error)
+
+    log = tmp_path / "log"
+    assert wait(live(work, log)) == 0
+    assert log.read_text().count("Disk quota exceeded") == (3 if kind == "writes" else 1)
+
+
+def test_a_life_hears_ctrl_c_where_the_campaign_does_not(tmp_path: Path) -> None:
+    started, before = tmp_path / "started", signal.signal(signal.SIGINT, signal.SIG_IGN)  # as with `nohup ... &`
+
+    def work() -> None:
+        started.touch()
+        time.sleep(20)
+
+    try:
+        child = live(work, tmp_path / "log")
+        while not started.exists():
+            time.sleep(0.01)
+        os.kill(child, signal.SIGINT)
+        assert wait(child) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_stage_stops_after_its_rounds_or_its_time(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ def test_a_small_soak_finds_nothing_wrong(finished: Run) -> None:
     found = soak(finished.folder, requests=80, seed=3, clients=4, seconds=120)
     assert (found.seed, found.requests, found.wrong) == (3, 80, 0)
     assert 0 < found.hung_up < 40
+    assert 0 < found.damaged < 40
     assert found.descriptors_left <= 0
     assert found.memory_growth < 50e6
     assert 0 < found.latency_p50 <= found.latency_p99 < 30

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.tiny import Corpus, write_corpus
+from tests.tiny import Corpus
 from tools.campaign.stage import Stage, live, wait
-from tools.campaign.tiny_run import differences, digests, run_all
+from tools.campaign.system_calls import KINDS, can_fail, fail_from_now_on
+from tools.campaign.tiny_run import check, finish, prepare, run_all
 
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
 CALLS = ("open", "fsync", "replace", "mkdir", "unlink", "scandir", "listdir", "fdopen")  # of os
@@ -21,47 +22,26 @@ NOBODY = 65_534
 
 def attack(stage: Stage) -> None:
     """Let one run meet every failure in turn; in the end it must have the bytes of the undisturbed one."""
-    corpus = write_corpus(stage.folder)
-    undisturbed = stage.folder / "undisturbed"
-    undisturbed.mkdir()
-    if wait(live(lambda: run_all(corpus, undisturbed), stage.folder / "undisturbed.log")):
-        stage.fail(f"the undisturbed run failed:\n{(stage.folder / 'undisturbed.log').read_text()}")
+    if (prepared := prepare(stage)) is None:
         return
+    (corpus, expected, _), rounds = prepared, 0
     _refuse_to_write(stage, corpus)
-    expected, rounds = digests(undisturbed), 0
     while stage.goes_on(rounds):
         folder = stage.folder / f"failed-{rounds}"
         folder.mkdir()
         _fill(stage, corpus, folder)
         _fail_calls(stage, corpus, folder)
-        _finish(stage, corpus, folder, expected)
+        finish(stage, corpus, folder, expected)
+        (broken := stage.folder / f"broken-{rounds}").mkdir()
+        _break(stage, corpus, broken)
+        finish(stage, corpus, broken, expected)
         rounds += 1
-
-
-def _finish(stage: Stage, corpus: Corpus, folder: Path, expected: dict[str, str]) -> None:
-    log = stage.folder / "last.log"
-    if code := wait(live(lambda: run_all(corpus, folder), log)):
-        stage.fail(f"{folder}: with nothing in its way, ended with {code}:\n{log.read_text()[-2000:]}")
-    elif different := differences(folder, expected):
-        stage.fail(f"{folder}: other bytes than the undisturbed run in {', '.join(different)}")
-    else:
-        stage.count("runs that ended with the same bytes")
-
-
-def _check(stage: Stage, work: Callable[[], None], what: str) -> bool:
-    """Run work that may fail with exit code 2 and no traceback; return whether it came to its end."""
-    log = stage.folder / "failing.log"
-    code, said = wait(live(work, log)), log.read_text()
-    if code not in (0, 2) or "Traceback" in said:
-        stage.fail(f"{what}: ended with {code}:\n{said[-2000:]}")
-    stage.count(what)
-    return code == 0
 
 
 def _fill(stage: Stage, corpus: Corpus, folder: Path) -> None:
     """Allow files of a growing size: as a disk would, it fills at every kind of file."""
     size = stage.random.randint(1, 400)
-    while size < 1 << 20 and not _check(stage, _limited(size, corpus, folder), "lives with a full disk"):
+    while size < 1 << 20 and not check(stage, _limited(size, corpus, folder), "lives with a full disk"):
         size = int(size * stage.random.uniform(1.1, 3.0)) + 1
 
 
@@ -81,7 +61,7 @@ def _fail_calls(stage: Stage, corpus: Corpus, folder: Path) -> None:
     number, lives, ended = 1, 0, False
     while not ended and stage.goes_on(lives):
         work = _failing(number, stage.random.choice(ERRORS), corpus, folder)
-        ended = _check(stage, work, "lives with a failing system call")
+        ended = check(stage, work, "lives with a failing system call")
         number, lives = number + stage.random.randint(1, 25), lives + 1
 
 
@@ -103,6 +83,33 @@ def _failing(number: int, error: int, corpus: Corpus, folder: Path) -> Callable[
     def work() -> None:
         for name in CALLS:
             setattr(os, name, wrap(getattr(os, name)))
+        run_all(corpus, folder)
+
+    return work
+
+
+def _break(stage: Stage, corpus: Corpus, folder: Path) -> None:
+    """Let the disk fail for good once some files have been made, for every library; a later time in each life."""
+    number, lives, ended = 1, 0, not can_fail()
+    while not ended and stage.goes_on(lives):
+        kind, error = stage.random.choice(KINDS), stage.random.choice(ERRORS)
+        ended = check(stage, _breaking(number, kind, error, corpus, folder), f"lives whose {kind} fail from a time on")
+        number, lives = number + stage.random.randint(0, 6), lives + 1
+
+
+def _breaking(number: int, kind: str, error: int, corpus: Corpus, folder: Path) -> Callable[[], None]:
+    """Return work during which the system fails once the `number`-th new file was opened."""
+    left, call = number, os.open
+
+    def breaking(path: Any, flags: int, *arguments: Any, **named: Any) -> int:
+        nonlocal left
+        left -= bool(flags & os.O_EXCL)
+        if left == 0 and flags & os.O_EXCL:
+            fail_from_now_on(kind, error)
+        return call(path, flags, *arguments, **named)
+
+    def work() -> None:
+        os.open = breaking
         run_all(corpus, folder)
 
     return work

@@ -7,25 +7,21 @@ import signal
 import time
 from pathlib import Path
 
-from tests.tiny import Corpus, write_corpus
+from tests.tiny import Corpus
 from tools.campaign.stage import Stage, live, wait
-from tools.campaign.tiny_run import differences, digests, run_all
+from tools.campaign.tiny_run import differences, prepare, run_all
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+SECOND = 0.04  # of the lives have a second one beside them, which ends the run where the first is killed
 MOST_LIVES = 40  # then the run is left to finish
 ENDED = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, 130}
 
 
 def attack(stage: Stage) -> None:
     """Kill runs until the time is over; each must end with the bytes of the undisturbed one."""
-    corpus = write_corpus(stage.folder)
-    undisturbed = stage.folder / "undisturbed"
-    undisturbed.mkdir()
-    _, status, used = os.wait4(live(lambda: run_all(corpus, undisturbed), stage.folder / "undisturbed.log"), 0)
-    if status:
-        stage.fail(f"the undisturbed run failed:\n{(stage.folder / 'undisturbed.log').read_text()}")
+    if (prepared := prepare(stage)) is None:
         return
-    expected, seconds, rounds = digests(undisturbed), used.ru_utime + used.ru_stime, 0
+    (corpus, expected, seconds), rounds = prepared, 0
     while stage.goes_on(rounds):
         folder = stage.folder / f"killed-{rounds}"
         folder.mkdir()
@@ -42,10 +38,11 @@ def _disturb(stage: Stage, corpus: Corpus, folder: Path, seconds: float) -> None
     for number in range(MOST_LIVES + 1):
         log = folder.with_name(f"{folder.name}.log")
         child = live(lambda: run_all(corpus, folder), log)
-        other = live(lambda: run_all(corpus, folder), Path(f"{log}.2")) if stage.random.random() < 0.1 else 0
+        other = live(lambda: run_all(corpus, folder), Path(f"{log}.2")) if stage.random.random() < SECOND else 0
         sent = stage.random.choice(SIGNALS)
         # Most runs are longer than most lives, and every moment of the run is met by some.
-        ended = _end(child, sent, stage.random.random() ** 2 * seconds) if number < MOST_LIVES else wait(child)
+        life = stage.random.random() ** 4 * seconds
+        ended = _end(child, sent, life) if number < MOST_LIVES and time.monotonic() < stage.until else wait(child)
         if other:
             _check_second(stage, wait(other), Path(f"{log}.2"), ended)
         if ended in ENDED:

@@ -20,8 +20,12 @@ from random import Random
 from nutgraf import cli
 from nutgraf import recipe as recipes
 from nutgraf.errors import NutgrafError
-from nutgraf.run.folder import Run
+from nutgraf.run.folder import Choice, Run
 from nutgraf.run.status import states
+from nutgraf.serve.errors import ApiError
+from nutgraf.serve.limits import Limits
+from nutgraf.serve.models import Models
+from nutgraf.serve.schema import parse_request
 from nutgraf.summarizing.export import Export, write
 from nutgraf.summarizing.results import SummaryOptions
 from nutgraf.summarizing.summarizer import Summarizer
@@ -153,7 +157,7 @@ def _without_checksum(content: bytes) -> bytes:
         table = json.loads(content)
         table.pop("checksum", None)
         return json.dumps(table).encode()
-    except (ValueError, AttributeError, RecursionError):
+    except (ValueError, AttributeError, TypeError, RecursionError):  # no JSON, or no object
         return content
 
 
@@ -240,6 +244,22 @@ def _command_lines(material: Material, random: Random) -> None:
         assert "\x1b[2J" not in shown, f"{arguments}: escape codes in {shown!r}"
 
 
+def _request_bodies(material: Material, random: Random) -> None:
+    body = {
+        "texts": [odd_text(random)[:500]],
+        **random.choice(({}, {"max_words": 5, "min_words": 2}, {"n_best": 3, "explain": True, "model": "all-2"})),
+    }
+    content = change_json(json.dumps(body).encode("utf-8", "surrogatepass"), random)
+    status, message, work = 200, "", 0
+    try:
+        work = parse_request(content, Limits(), Models(Choice("all-2", ""), {"all-2": material.summarizer})).work
+    except ApiError as error:
+        status, message = error.status, error.message
+    assert status in (200, 400, 422), f"{status} to {content[:500]!r}"
+    assert len(message) < 500, f"a message of {len(message)} letters to {content[:500]!r}"
+    assert work <= Limits().work, f"{work} steps: {content[:500]!r}"
+
+
 READERS: dict[str, Callable[[Material, Random], None]] = {
     "texts": _texts,
     "pairs": _pairs,
@@ -248,5 +268,6 @@ READERS: dict[str, Callable[[Material, Random], None]] = {
     "exports": _exports,
     "weights": _weights,
     "summaries": _summaries,
+    "bodies of requests": _request_bodies,
     "command lines": _command_lines,
 }

@@ -1,7 +1,8 @@
 """A soak of the server: many requests of all kinds, from several clients at once, to one process on loopback.
 
-Single texts, several, with and without options; clients that hang up, that send slowly, and that send nonsense. Every
-answer is compared with the summarizer's own, computed one text at a time. `python -m tools.campaign.server --help`.
+Single texts, several, with and without options; clients that hang up, that send slowly, that send nonsense, and whose
+headers and bodies are damaged on the way: they get one of our errors, a summary, or nothing. Every other answer is
+compared with the summarizer's own, computed one text at a time. `python -m tools.campaign.server --help`.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ from typing import Protocol
 
 from nutgraf.demo.newswire import unaligned
 from nutgraf.summarizing.summarizer import Summarizer
+from tools.campaign.mutations import change_json, damage
 
 HOST, PATH = "127.0.0.1", "/v1/summarize"
-KINDS = {"text": 55, "texts": 15, "hang up": 12, "slow": 10, "nonsense": 8}  # of 100 requests
+KINDS = {"text": 50, "texts": 13, "hang up": 10, "slow": 8, "damaged": 12, "nonsense": 7}  # of 100 requests
 OPTIONS: tuple[dict[str, int | bool], ...] = ({}, {}, {"max_words": 6}, {"max_words": 8, "min_words": 4})
 TEXTS = 40
+CLIENTS = 16
 MOST_REQUESTS = 20_000
 MOST_GROWTH = 64 << 20  # bytes
 WAIT = 60  # seconds for an answer
@@ -48,6 +51,7 @@ class SoakFigures:
     requests: int
     wrong: int
     hung_up: int
+    damaged: int  # on their way
     memory_start: int  # bytes, after the first tenth of the requests
     memory_growth: int  # bytes since then
     descriptors_left: int
@@ -78,6 +82,7 @@ def attack(stage: Stage) -> None:
     found = soak(run.folder, stage.rounds or MOST_REQUESTS, seed, seconds=stage.seconds)
     stage.counts["requests"] += found.requests
     stage.counts["clients that hung up"] += found.hung_up
+    stage.counts["damaged headers and bodies"] += found.damaged
     stage.counts["milliseconds at the 50th percentile"] = round(1000 * found.latency_p50)
     stage.counts["milliseconds at the 99th percentile"] = round(1000 * found.latency_p99)
     stage.counts["kB that the memory grew"] = found.memory_growth // 1000
@@ -96,6 +101,7 @@ class _Tally:
 
     requests: int = 0
     hung_up: int = 0
+    damaged: int = 0
     wrong: list[str] = field(default_factory=list)
     latencies: list[float] = field(default_factory=list)
 
@@ -103,7 +109,7 @@ class _Tally:
 Expected = Mapping[tuple[str, int], str]  # of a text, with options by their number
 
 
-def soak(model: Path, requests: int, seed: int, clients: int = 8, seconds: float = 3600.0) -> SoakFigures:
+def soak(model: Path, requests: int, seed: int, clients: int = CLIENTS, seconds: float = 3600.0) -> SoakFigures:
     """Send this many requests to a server of a run or an export, or as many as there is time for."""
     texts = [text for text, _ in unaligned(1, 1, TEXTS, seed=seed)[2]]
     expected = expect(Summarizer.load(model), texts)
@@ -125,6 +131,7 @@ def soak(model: Path, requests: int, seed: int, clients: int = 8, seconds: float
         requests=sum(tally.requests for tally in tallies),
         wrong=sum(len(tally.wrong) for tally in tallies),
         hung_up=sum(tally.hung_up for tally in tallies),
+        damaged=sum(tally.damaged for tally in tallies),
         memory_start=memory,
         memory_growth=after - memory,
         descriptors_left=left - descriptors,
@@ -225,6 +232,9 @@ class _Client:
             self._hang_up(body)
         elif kind == "nonsense":
             self._check_refused(self._rng.choice(_NONSENSE))
+        elif kind == "damaged":
+            changed = change_json(body, self._rng) if self._rng.random() < 0.5 else body
+            self._send_damaged(damage(self._raw(changed), self._rng) if changed == body else self._raw(changed))
         else:
             wanted = [{"summary": self._expected[text, number]} for text in chosen]
             self._check(self._send_slowly(body) if kind == "slow" else self._ask(body), wanted)
@@ -265,6 +275,25 @@ class _Client:
             connection.sendall(sent[: self._rng.choice((0, 20, len(sent) - 5, len(sent)))])
             time.sleep(self._rng.choice((0, 0.005, 0.02)))
 
+    def _send_damaged(self, sent: bytes) -> None:
+        """Send bytes that may be no request; an answer is a summary, or an error in our form that is not ours."""
+        self.tally.damaged += 1
+        with closing(socket.create_connection((HOST, self._port), WAIT)) as connection:
+            try:
+                connection.sendall(sent)
+                connection.shutdown(socket.SHUT_WR)
+                found = b"".join(iter(lambda: connection.recv(65536), b""))
+            except TimeoutError:
+                self.tally.wrong.append(f"no end after {sent[:300]!r}")
+                return
+            except OSError:  # the server had seen enough
+                return
+        head, _, answer = found.partition(b"\r\n\r\n")
+        if not found or head.startswith(b"HTTP/1.1 200 "):
+            return
+        if not head.startswith(b"HTTP/1.1 4") or b'{"error":{"code":' not in answer:
+            self.tally.wrong.append(f"{found[:600]!r} to {sent[:300]!r}")
+
     def _send_slowly(self, body: bytes) -> tuple[int, bytes]:
         sent = self._raw(body)
         with closing(socket.create_connection((HOST, self._port), WAIT)) as connection:
@@ -283,7 +312,7 @@ def main() -> None:
     parser.add_argument("--model", type=Path, required=True, help="a run folder or an export")
     parser.add_argument("--requests", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--clients", type=int, default=CLIENTS)
     parser.add_argument("--seconds", type=float, default=3600.0, help="the most time to send requests in")
     asked = parser.parse_args()
     figures = soak(asked.model, asked.requests, asked.seed, asked.clients, asked.seconds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 import traceback
@@ -52,6 +53,7 @@ def live(work: Callable[[], None], log: Path) -> int:
         return child
     code = 1
     try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # with `nohup ... &`, a shell lets it be ignored
         code = _do(work, log)
     finally:
         os._exit(code)  # whatever happens, a child must not go on as its parent
