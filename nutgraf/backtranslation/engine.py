@@ -1,8 +1,8 @@
-"""Runs a plan: does each step that is not done, in the plan's order, and reports events to a listener.
+"""Runs a plan: does each step that is not done, as soon as it can, and reports events to a listener.
 
 A step that is done and undamaged stays as it is. A step that is damaged, or was made by other code, is redone. What
-depends on it is redone only if its output changed; steps are deterministic, so that is rare. Steps that use one thread
-run in parallel. It prints nothing.
+depends on it is redone only if its output changed; steps are deterministic, so that is rare. Steps run side by side
+where threads are free. It prints nothing.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import os
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import asdict
 from pathlib import Path
 from threading import Event as Signal
 from threading import Lock
 
 from nutgraf.backtranslation import cost
+from nutgraf.backtranslation.schedule import Schedule
 from nutgraf.backtranslation.steps import Steps, Task
 from nutgraf.errors import NutgrafError, RunError
 from nutgraf.files import read_text, write_atomically
@@ -35,7 +35,7 @@ from nutgraf.run.sizes import Sizes
 SPENT = "seconds"  # in the work folder: the seconds spent on the step so far
 _WRITTEN_EVERY = 5.0  # seconds
 _CUT_SHORT = re.compile(r"\d+ requested and \d+ written")  # numpy's way to say that the disk is full
-ONE_THREAD = (Kind.CASING, Kind.EMBEDDINGS)  # steps that use only one thread: they run in parallel
+ONE_THREAD = (Kind.CASING, Kind.EMBEDDINGS)  # steps that use only one thread
 
 Checked = tuple[manifest.Manifest | None, str]  # the record of a step that need not be redone, or why it must be
 
@@ -58,15 +58,21 @@ class Engine:
         steps = self.steps[: names.index(stop_after) + 1] if stop_after else self.steps
         found = {step.name: self._check_done(step) for step in self.steps}
         self.clock.skip(name for name, (record, _) in found.items() if record)
-        for step in steps:
-            if step.name in self.digests:  # it was done in parallel with another
-                continue
-            record, note = self._check_inputs(step, *found[step.name])
+        checked: dict[str, Checked] = {}
+
+        def threads_of(step: Step) -> int:
+            record, _ = checked[step.name] = self._check_inputs(step, *found[step.name])
+            return 0 if record else 1 if step.kind in ONE_THREAD else self.work.hardware.threads
+
+        def do(step: Step) -> None:
+            record, note = checked[step.name]
             if record is None:
-                self._do_all({step: note, **self._parallel_steps(step, steps, found)})
+                self._do(step, note)
             else:
                 self.tell_state(step, State.KEPT, seconds=record.seconds)
                 self.digests[step.name] = record.digest
+
+        Schedule(steps, threads_of, lambda: self.work.hardware.threads, self.stopping)(do)
         (self.run.folder / PROGRESS).unlink(missing_ok=True)
 
     def _check_inputs(self, step: Step, record: manifest.Manifest | None, note: str) -> Checked:
@@ -74,47 +80,6 @@ class Engine:
         if record and any(record.inputs.get(name) != self.digests[name] for name in step.needs):
             return None, "what it depends on came out differently"
         return record, note
-
-    def _parallel_steps(self, first: Step, steps: Sequence[Step], found: Mapping[str, Checked]) -> dict[Step, str]:
-        """Return the other single-threaded steps that can run now, with why they must be redone."""
-        if first.kind not in ONE_THREAD or self.work.hardware.threads == 1:
-            return {}
-        ready = (
-            step
-            for step in steps
-            if step.kind in ONE_THREAD and step is not first and step.name not in self.digests
-            if all(name in self.digests for name in step.needs)
-        )
-        checked = {step: self._check_inputs(step, *found[step.name]) for step in ready}
-        return {step: note for step, (record, note) in checked.items() if record is None}
-
-    def _do_all(self, notes: Mapping[Step, str]) -> None:
-        """Do steps in parallel, as many at a time as there are threads; a single one in this thread."""
-        if len(notes) == 1:
-            for step, note in notes.items():
-                self._do(step, note)
-            return
-        ready = Signal()
-
-        def work(step: Step, note: str) -> None:
-            ready.wait()
-            if not self.stopping.is_set():
-                self._do(step, note)
-
-        with ThreadPoolExecutor(self.work.hardware.threads) as pool:
-            try:
-                begun = [pool.submit(work, step, note) for step, note in notes.items()]
-                ready.set()  # not before: the pool does not know a thread that is just being started
-                wait(begun, return_when=FIRST_EXCEPTION)
-                for one in begun:  # after an error, running steps finish and no other starts
-                    one.cancel()
-                wait(begun)
-            except BaseException:  # an interrupt: no thread may write to the folder once it is unlocked
-                self.stopping.set()
-                ready.set()
-                raise
-        for one in begun:
-            one.result()
 
     def _check_done(self, step: Step) -> Checked:
         """Return the record of a step that is done and undamaged, or why it must be redone."""
