@@ -1,7 +1,8 @@
 """The optional parts of the package, and the modules that each one installs.
 
 The base package summarizes, with numpy. `pip install 'nutgraf[train]'` adds torch, training and evaluation,
-`nutgraf[serve]` the server, `nutgraf[hf]` columns of Hugging Face datasets to train on.
+`nutgraf[serve]` the server, `nutgraf[hf]` columns of Hugging Face datasets to train on, `nutgraf[cluster]` training on
+several machines.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ MODULES = {
     "train": ("torch", "gensim", "ot", "rouge_score", "scipy", "sparse_dot_topn", "jinja2", "markupsafe"),
     "serve": ("fastapi", "starlette", "uvicorn", "h11", "jinja2", "prometheus_client"),
     "hf": ("datasets",),
+    "cluster": ("ray",),
 }
-_TITLES = {"train": "training", "serve": "server", "hf": "Hugging Face"}
+_TITLES = {"train": "training", "serve": "server", "hf": "Hugging Face", "cluster": "cluster"}
 
 
 def need_extra(extra: str, what: str) -> None:

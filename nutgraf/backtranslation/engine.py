@@ -14,18 +14,18 @@ import os
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from threading import Event as Signal
 from threading import Lock
 
 from nutgraf.backtranslation import cost
+from nutgraf.backtranslation.executor import Executor, Local, Tell
 from nutgraf.backtranslation.schedule import Schedule
-from nutgraf.backtranslation.steps import Steps, Task
+from nutgraf.backtranslation.steps import ATTEMPT, Steps, Task
 from nutgraf.errors import NutgrafError, RunError
-from nutgraf.files import read_text, write_atomically
+from nutgraf.files import read_text, remove, write_atomically
 from nutgraf.hardware import Hardware
-from nutgraf.progress import Progress, ignore
+from nutgraf.progress import Progress, check_stop, ignore
 from nutgraf.run import manifest
 from nutgraf.run.events import Event, Listener, State
 from nutgraf.run.folder import PROGRESS, Run
@@ -43,13 +43,20 @@ Checked = tuple[manifest.Manifest | None, str]  # the record of a step that need
 class Engine:
     """Does the steps of one run."""
 
-    def __init__(self, run: Run, steps: Sequence[Step], hardware: Hardware, listener: Listener = ignore):
+    def __init__(
+        self,
+        run: Run,
+        steps: Sequence[Step],
+        hardware: Hardware,
+        listener: Listener = ignore,
+        executor: Executor | None = None,
+    ):
         self.run, self.steps, self.listener = run, tuple(steps), listener
-        self.work = Steps(run, hardware)
+        self.executor = executor or Local(hardware)
+        self.work = Steps(run, hardware, self.executor)
         self.keys = run.keys(self.steps)
         self.digests: dict[str, str] = {}  # of the outputs of the steps that are done
         self.listener_lock = Lock()
-        self.stopping = Signal()  # the user interrupted: parallel steps must end
         self.clock = _Clock(cost.estimate(self.steps, run.recipe, Sizes.of(run.inputs, run.recipe), hardware.threads))
 
     def __call__(self, stop_after: str | None = None) -> None:
@@ -62,7 +69,7 @@ class Engine:
 
         def threads_of(step: Step) -> int:
             record, _ = checked[step.name] = self._check_inputs(step, *found[step.name])
-            return 0 if record else 1 if step.kind in ONE_THREAD else self.work.hardware.threads
+            return 0 if record else self._threads_of(step)
 
         def do(step: Step) -> None:
             record, note = checked[step.name]
@@ -72,8 +79,11 @@ class Engine:
                 self.tell_state(step, State.KEPT, seconds=record.seconds)
                 self.digests[step.name] = record.digest
 
-        Schedule(steps, threads_of, lambda: self.work.hardware.threads, self.stopping)(do)
+        Schedule(steps, threads_of, self.executor.count_threads, self.executor.stop)(do)
         (self.run.folder / PROGRESS).unlink(missing_ok=True)
+
+    def _threads_of(self, step: Step) -> int:
+        return 1 if step.kind in ONE_THREAD else self.work.hardware.threads
 
     def _check_inputs(self, step: Step, record: manifest.Manifest | None, note: str) -> Checked:
         """Return the record of a step if its inputs have not changed, else why it must be redone."""
@@ -99,8 +109,7 @@ class Engine:
         try:
             work = manifest.begin(folder, self.keys[step.name], inputs)
             watch = _Watch(self, step, work)
-            seed = f"{self.run.recipe.seed} {step.name}"
-            self.work.make(Task(step, folder, work, seed, watch.report, watch.warn))
+            self._make(Task(step, folder, work, f"{self.run.recipe.seed} {step.name}"), watch.tell)
             hardware, seconds = self.work.hardware, watch.earlier + watch.seconds
             key = self.keys[step.name]
             record = manifest.finish(folder, key, inputs, seconds, hardware.threads, str(hardware.device))
@@ -117,6 +126,17 @@ class Engine:
         self.digests[step.name] = record.digest
         self.tell_state(step, State.DONE, seconds=record.seconds)
 
+    def _make(self, task: Task, tell: Tell) -> None:
+        """Make a step: elsewhere, if the executor says so, in a folder of its own; one of parts, part by part."""
+        if self.work.has_parts(task.step):
+            self.work.make(replace(task, report=tell, warn=tell))
+            return
+        for left in task.work.glob(f"{ATTEMPT}*"):  # by a process that was killed
+            remove(left)
+        for _, made in self.executor.map(self.work.make_apart, [task], self._threads_of(task.step), tell):
+            for path in made.iterdir():
+                path.replace(task.folder / path.name)
+
     def tell_state(self, step: Step, state: State, seconds: float = 0.0, note: str = "") -> None:
         """Report what happened to a step."""
         self.tell(Event(step, state, *self.place(step), None, seconds, plan_left=self.clock.left(), note=note))
@@ -129,10 +149,6 @@ class Engine:
         """Pass an event on; parallel steps take turns."""
         with self.listener_lock:
             self.listener(event)
-
-
-class _StoppedError(Exception):
-    """The user interrupted."""
 
 
 class _Watch:
@@ -155,10 +171,16 @@ class _Watch:
         """Pass on what the user should know."""
         self.engine.tell_state(self.step, State.NOTED, note=message)
 
+    def tell(self, message: Progress | str) -> None:
+        """Pass on progress, or what the user should know."""
+        if isinstance(message, str):
+            self.warn(message)
+        else:
+            self.report(message)
+
     def report(self, progress: Progress) -> None:
         """Pass progress on, with throughput and time left."""
-        if self.engine.stopping.is_set():
-            raise _StoppedError
+        check_stop(self.engine.executor.stop.is_set)
         now = time.monotonic()
         # A step may have phases, each with its own count. Work done before a resume is not part of the rate.
         if self.first is None or self.first[1:] != (progress.total, progress.unit) or progress.done < self.first[0]:

@@ -8,9 +8,10 @@ done, and what becomes of a killed one, is the engine's and the manifest's busin
 from __future__ import annotations
 
 import itertools
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from safetensors.numpy import load_file, save_file
 
 from nutgraf.backtranslation import found, pairs, thresholds
 from nutgraf.backtranslation.committee import Committee
+from nutgraf.backtranslation.executor import Executor, Local, Tell
 from nutgraf.errors import RecipeError
 from nutgraf.hardware import Hardware
 from nutgraf.learning.loop import Job, save_history
@@ -33,7 +35,7 @@ from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.progress import Progress, Report, ignore
 from nutgraf.recipe import Seq2seq as Settings
 from nutgraf.run.folder import Run
-from nutgraf.run.inputs import Source, read_again, read_pairs_again
+from nutgraf.run.inputs import Inputs, Source, read_again, read_pairs_again
 from nutgraf.run.keys import eta_is_tuned
 from nutgraf.run.names import FOUND, ModelName
 from nutgraf.run.pairs import ARTIFICIAL, real_side
@@ -50,6 +52,7 @@ from nutgraf.text.trigrams import Trigrams
 
 CASED_LINES = 100_000  # of each corpus: enough to know how words are written
 FLUENCY_SUMMARIES = 300_000  # from which teachers know what reads well
+ATTEMPT = "attempt-"  # in the work folder: what one attempt at a step has made so far
 FEW_FOUND = 100  # pairs: too few to learn from
 Vectors = NDArray[np.float32]
 
@@ -72,10 +75,25 @@ class Task:
 
 
 class Steps:
-    """Makes any step of a run."""
+    """Makes any step of a run. Sent to another process, it is the path of the run folder, which is opened there."""
 
-    def __init__(self, run: Run, hardware: Hardware):
+    def __init__(self, run: Run, hardware: Hardware, executor: Executor | None = None):
         self.run, self.recipe, self.hardware = run, run.recipe, hardware
+        self.executor = executor or Local(hardware)
+
+    def __reduce__(self) -> tuple[Callable[[Path, Inputs, Hardware], Steps], tuple[Path, Inputs, Hardware]]:
+        return open_steps, (self.run.folder.absolute(), self.run.inputs.absolute(), self.hardware)
+
+    def has_parts(self, step: Step) -> bool:
+        """Whether a step is made by the driver, from parts that workers make."""
+        return False
+
+    def make_apart(self, task: Task, tell: Tell) -> Path:
+        """Make a step in a folder that no other attempt uses, and return the folder."""
+        attempt = task.work / f"{ATTEMPT}{secrets.token_hex(8)}"
+        attempt.mkdir()
+        self.make(replace(task, folder=attempt, report=tell, warn=tell))
+        return attempt
 
     def make(self, task: Task) -> None:
         """Write the step's files to its folder."""
@@ -112,7 +130,7 @@ class Steps:
 
         lines = [read_again(source) for source in (inputs.texts, inputs.summaries)]
         prepare(lines[0], lines[1], self.recipe.text, task.folder, report)
-        for warning in check_vocabularies(self.prepared, self.recipe.text):
+        for warning in check_vocabularies(Prepared.open(task.folder), self.recipe.text):
             task.warn(warning)
 
     def _casing(self, task: Task) -> None:
@@ -377,3 +395,9 @@ class Steps:
     def trained_model(self, name: str) -> Seq2seq:
         """Return the seq2seq model of another step."""
         return storage.load(self.run.step_folder(name), self.hardware.device)
+
+
+@cache
+def open_steps(folder: Path, inputs: Inputs, hardware: Hardware) -> Steps:
+    """Open a run folder in a worker, which keeps what it has loaded for the next task."""
+    return Steps(replace(Run.open(folder), inputs=inputs), hardware.use())

@@ -44,6 +44,10 @@ def train(
     seed: Annotated[int | None, typer.Option(help="Random seed, in place of the recipe's.")] = None,
     device: Device = "cpu",
     threads: Threads = 0,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Work on a Ray cluster, whose machines share all files: ray or ray:HOST:PORT."),
+    ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Print the steps and how long they may take.")] = False,
     only: Annotated[list[str] | None, typer.Option(help="Do this step and what it needs (repeatable).")] = None,
     stop_after: Annotated[str | None, typer.Option(help="Stop when this step is done.")] = None,
@@ -74,6 +78,7 @@ def train(
         device=device,
         threads=threads,
         tensorboard=tensorboard,
+        cluster=cluster,
     )
     if plan:
         _show_plan(request, as_json)

@@ -1,0 +1,251 @@
+"""The executor of a Ray cluster: work is done by processes on any of its machines, which share the run folder.
+
+Only Ray's core is used. A task is a function of nutgraf's with paths and numbers; Ray repeats it where its worker or
+its machine dies. The last bits of trained weights depend on the processor and on the versions of libraries, so the
+census refuses a cluster whose machines differ, and every task checks the machine that it is on: one may join later.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import platform
+import secrets
+import socket
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from threading import Event as Signal
+from typing import Any
+
+from nutgraf.backtranslation.executor import Executor, Item, Local, Result, Tell, Work
+from nutgraf.errors import InputError, RunError
+from nutgraf.extras import need_extra
+from nutgraf.files import write_atomically
+from nutgraf.hardware import Hardware
+from nutgraf.progress import Progress, Stopped
+from nutgraf.run.manifest import installed_versions
+
+RETRIES = 10  # of a task whose worker or machine died
+AHEAD = 2  # tasks of a map that wait in Ray's queue, for each that runs
+_POLL = 0.2  # seconds between looks at the mail
+_MAIL_EVERY = 1.0  # seconds between letters of a task
+_CPUINFO = Path("/proc/cpuinfo")  # of Linux
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the last bits of results depend on."""
+
+    processor: str
+    instructions: str  # a digest of the names of its instruction sets
+    versions: tuple[tuple[str, str], ...]
+
+    def differences(self, other: Kind) -> list[str]:
+        """Return in what another kind differs, in words."""
+        found = [] if self.processor == other.processor else [f"processor {other.processor}, not {self.processor}"]
+        if not found and self.instructions != other.instructions:
+            found.append("a processor with other instruction sets")
+        own, others = dict(self.versions), dict(other.versions)
+        for name in sorted({*own, *others}):
+            if own.get(name) != others.get(name):
+                found.append(f"{name} {others.get(name, 'missing')}, not {own.get(name, 'missing')}")
+        return found
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One machine of the cluster."""
+
+    name: str
+    cores: int
+    kind: Kind
+    shares_folder: bool
+
+
+@cache
+def kind_here() -> Kind:
+    """Return the kind of this machine."""
+    facts = dict[str, str]()
+    if _CPUINFO.exists():
+        lines = (line.partition(":") for line in _CPUINFO.read_text("utf-8").splitlines())
+        facts = {name.strip(): value.strip() for name, _, value in lines}
+    sets = " ".join(sorted((facts.get("flags") or facts.get("Features") or "").split()))
+    versions = installed_versions() | {"python": platform.python_version()}
+    return Kind(
+        facts.get("model name") or platform.processor() or platform.machine(),
+        hashlib.sha256(sets.encode()).hexdigest(),
+        tuple(sorted(versions.items())),
+    )
+
+
+def check_machines(machines: Sequence[Machine], own: Kind, threads: int, folder: Path) -> None:
+    """Raise a RunError that names the machine that cannot take part, and why."""
+    for machine in machines:
+        if found := own.differences(machine.kind):
+            raise RunError(
+                f"--cluster: {machine.name} has {'; '.join(found)}. Machines must be alike, for other ones give other "
+                "last bits: install the same versions, or start Ray on machines of one kind"
+            )
+        if not machine.shares_folder:
+            raise RunError(f"--cluster: {machine.name} does not see {folder}. --out must be on storage that all share")
+    if threads > max((machine.cores for machine in machines), default=0):
+        raise RunError(f"--threads {threads}: no machine of the cluster has as many cores")
+
+
+@contextmanager
+def use_executor(name: str | None, hardware: Hardware, folder: Path) -> Iterator[Executor]:
+    """Yield where to work: here, or on the Ray cluster that is named ray or ray:ADDRESS, once its machines agree."""
+    if name is None:
+        yield Local(hardware)
+        return
+    cluster = Cluster(_address(name))
+    try:
+        check_machines(cluster.census(folder), kind_here(), hardware.threads, folder)
+        yield cluster
+    finally:
+        cluster.close()
+
+
+def _address(name: str) -> str:
+    engine, _, address = name.partition(":")
+    if engine != "ray" or address.startswith("//"):
+        raise InputError(
+            f"--cluster {name}: expected ray or ray:HOST:PORT, on a machine of the cluster; from elsewhere, submit the "
+            "command with `ray job submit`"
+        )
+    need_extra("cluster", "--cluster")
+    return address or "auto"
+
+
+class Cluster:
+    """A Ray cluster that this process is connected to."""
+
+    def __init__(self, address: str):
+        import ray
+
+        self.ray, self.stop, self.numbers = ray, Signal(), itertools.count()
+        try:
+            ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            reason = " ".join(str(error).split())[:300]
+            raise RunError(
+                f"--cluster: no Ray cluster answers here ({reason}). Start one: `ray start --head`"
+            ) from error
+        here = ray.get_runtime_context().get_node_id()
+        self.mail = ray.remote(Mailbox).options(num_cpus=0, scheduling_strategy=self._on(here)).remote()
+
+    def close(self) -> None:
+        """Leave the cluster; Ray ends what this process began there."""
+        self.ray.shutdown()
+
+    def count_threads(self) -> int:
+        """Return the cores of all machines that are there now."""
+        return int(self.ray.cluster_resources().get("CPU", 0))
+
+    def census(self, folder: Path) -> list[Machine]:
+        """Return what each machine is; the folder is one that all should see."""
+        mark, token = folder / ".census", secrets.token_hex(8)
+        write_atomically(mark, token.encode())
+        try:
+            nodes = [node for node in self.ray.nodes() if node["Alive"]]
+            asked = [
+                self.ray.remote(_look_around)
+                .options(num_cpus=0, scheduling_strategy=self._on(node["NodeID"]))
+                .remote(mark, token, int(node["Resources"].get("CPU", 0)))
+                for node in nodes
+            ]
+            return [self._result(one) for one in asked]
+        finally:
+            mark.unlink(missing_ok=True)
+
+    def map(
+        self, work: Work[Item, Result], items: Iterable[Item], threads: int, tell: Tell
+    ) -> Iterator[tuple[Item, Result]]:
+        """Do the work for all items in tasks; those of workers that died are repeated."""
+        task = self.ray.remote(_work).options(num_cpus=threads, max_retries=RETRIES)
+        waiting, running, number = iter(items), dict[Any, Item](), next(self.numbers)
+        try:
+            while True:
+                most = (1 + AHEAD) * max(1, self.count_threads() // threads)
+                for item in itertools.islice(waiting, most - len(running)):
+                    running[task.remote(work, item, kind_here(), self.mail, number)] = item
+                if not running:
+                    return
+                ended, _ = self.ray.wait(list(running), num_returns=1, timeout=_POLL)
+                for message in self._result(self.mail.take.remote(number)):
+                    tell(message)
+                if self.stop.is_set():
+                    raise Stopped
+                for one in ended:
+                    yield running.pop(one), self._result(one)
+        finally:
+            for one in running:
+                self.ray.cancel(one, force=True)
+
+    def _on(self, node: str) -> Any:
+        """Return Ray's way to say: on this machine."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        return NodeAffinitySchedulingStrategy(node, soft=False)
+
+    def _result(self, reference: Any) -> Any:
+        """Return what a task returned, or raise what it raised, as if it had been done here."""
+        errors = self.ray.exceptions
+        try:
+            return self.ray.get(reference)
+        except errors.RayTaskError as error:
+            cause = error.cause
+            raise (cause if isinstance(cause, Exception) else RunError(f"--cluster: {error}")) from None
+        except errors.RayError as error:
+            reason = " ".join(str(error).split())[:300]
+            raise RunError(f"--cluster: a worker died, and so did its {RETRIES} successors ({reason})") from error
+
+
+class Mailbox:
+    """What tasks have to tell, until the driver fetches it; an actor beside the driver."""
+
+    def __init__(self) -> None:
+        self.letters: dict[int, list[Progress | str]] = {}
+
+    def put(self, number: int, messages: list[Progress | str]) -> None:
+        """Take messages of a task."""
+        self.letters.setdefault(number, []).extend(messages)
+
+    def take(self, number: int) -> list[Progress | str]:
+        """Return the messages that have come, once."""
+        return self.letters.pop(number, [])
+
+
+def _look_around(mark: Path, token: str, cores: int) -> Machine:
+    """Return what this machine is (a task)."""
+    seen = mark.exists() and mark.read_bytes() == token.encode()
+    return Machine(socket.gethostname(), cores, kind_here(), seen)
+
+
+def _work(work: Work[Item, Result], item: Item, kind: Kind, mail: Any, number: int) -> Result:
+    """Do the work for one item (a task)."""
+    import ray
+
+    if found := kind.differences(kind_here()):
+        raise RunError(f"--cluster: {socket.gethostname()}, which joined later, has {'; '.join(found)}")
+    letter, sent = list[Progress | str](), time.monotonic()
+
+    def tell(message: Progress | str) -> None:
+        nonlocal sent
+        letter.append(message)
+        if time.monotonic() - sent > _MAIL_EVERY:
+            send()
+            sent = time.monotonic()
+
+    def send() -> None:
+        ray.get(mail.put.remote(number, list(letter)))  # an error where the driver is gone
+        letter.clear()
+
+    try:
+        return work(item, tell)
+    finally:
+        send()
