@@ -33,6 +33,7 @@ RETRIES = 10  # of a task whose worker or machine died
 AHEAD = 2  # tasks of a map that wait in Ray's queue, for each that runs
 _POLL = 0.2  # seconds between looks at the mail
 _MAIL_EVERY = 1.0  # seconds between letters of a task
+_CONNECT = 10.0  # seconds
 _CPUINFO = Path("/proc/cpuinfo")  # of Linux
 
 
@@ -129,8 +130,11 @@ class Cluster:
 
         self.ray, self.stop, self.numbers = ray, Signal(), itertools.count()
         try:
+            if address != "auto":  # Ray itself would try for minutes
+                host, _, port = address.rpartition(":")
+                socket.create_connection((host, int(port)), timeout=_CONNECT).close()
             ray.init(address=address, log_to_driver=False, logging_level="ERROR")
-        except (ConnectionError, RuntimeError, ValueError) as error:
+        except (OSError, RuntimeError, ValueError) as error:
             reason = " ".join(str(error).split())[:300]
             raise RunError(
                 f"--cluster: no Ray cluster answers here ({reason}). Start one: `ray start --head`"

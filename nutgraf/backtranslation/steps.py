@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import itertools
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +53,7 @@ from nutgraf.text.trigrams import Trigrams
 CASED_LINES = 100_000  # of each corpus: enough to know how words are written
 FLUENCY_SUMMARIES = 300_000  # from which teachers know what reads well
 ATTEMPT = "attempt-"  # in the work folder: what one attempt at a step has made so far
+_MODELS_KEPT = 2  # by a worker, of steps whose pairs it makes by turns
 FEW_FOUND = 100  # pairs: too few to learn from
 Vectors = NDArray[np.float32]
 
@@ -80,13 +81,15 @@ class Steps:
     def __init__(self, run: Run, hardware: Hardware, executor: Executor | None = None):
         self.run, self.recipe, self.hardware = run, run.recipe, hardware
         self.executor = executor or Local(hardware)
+        self._makers: dict[str, tuple[Corpus, Apply]] = {}  # of pairs, by the step: loaded once
 
     def __reduce__(self) -> tuple[Callable[[Path, Inputs, Hardware], Steps], tuple[Path, Inputs, Hardware]]:
-        return open_steps, (self.run.folder.absolute(), self.run.inputs.absolute(), self.hardware)
+        return open_steps, (self.run.folder, self.run.inputs.absolute(), self.hardware)
 
     def has_parts(self, step: Step) -> bool:
         """Whether a step is made by the driver, from parts that workers make."""
-        return False
+        name = step.model
+        return step.kind is Kind.PAIRS and name is not None and not name.finds
 
     def make_apart(self, task: Task, tell: Tell) -> Path:
         """Make a step in a folder that no other attempt uses, and return the folder."""
@@ -246,12 +249,34 @@ class Steps:
         if name.finds:
             self._find_pairs(task) if name.initial else self._find_pairs_again(task)
             return
-        real = self._real_side(name)
+        chunk_task = replace(task, report=ignore, warn=ignore)
+
+        def make(chunks: Sequence[pairs.Chunk], report: Report) -> Iterator[pairs.Chunk]:
+            def tell(message: Progress | str) -> None:
+                report(message) if isinstance(message, Progress) else task.warn(message)
+
+            work = partial(self.make_chunk, chunk_task)
+            return (chunk for chunk, _ in self.executor.map(work, chunks, self.hardware.threads, tell))
+
+        count, size = len(self._real_side(name)), self.recipe.generation.chunk
+        pairs.generate(count, size, make, task.work, task.folder, task.report, task.warn)
+        self._makers.clear()
+
+    def make_chunk(self, task: Task, chunk: pairs.Chunk, tell: Tell) -> None:
+        """Write a chunk of pairs; the model is loaded for the first one of a step."""
+        name = task.step.model
+        assert name is not None, "pairs are made by a model"
+        if task.step.name not in self._makers:
+            while len(self._makers) >= _MODELS_KEPT:
+                self._makers.pop(next(iter(self._makers)))
+            self._makers[task.step.name] = self._real_side(name), self._apply(task, name)
+        real, apply = self._makers[task.step.name]
+        pairs.write_chunk(real, apply, chunk, task.work, tell)
+
+    def _apply(self, task: Task, name: ModelName) -> Apply:
         if is_seq2seq(name):
-            apply = self._committee(task) if name.teacher else self._sampler(name, task.seed)
-        else:
-            apply = self._initial(name)
-        pairs.generate(real, apply, self.recipe.generation.chunk, task.work, task.folder, task.report, task.warn)
+            return self._committee(task) if name.teacher else self._sampler(name, task.seed)
+        return self._initial(name)
 
     def _find_pairs(self, task: Task) -> None:
         """Pair texts with their nearest summaries; a text with no near one has an empty summary."""

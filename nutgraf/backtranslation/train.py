@@ -166,6 +166,7 @@ def run_training(request: Request, listener: Listener = ignore, warn: Callable[[
     if request.out is None:
         raise InputError("--out: name the run folder, a new one or one to resume")
     hardware, steps, out = request.hardware, request.steps, request.out
+    out = out.absolute() if request.cluster else out  # workers have other working folders
     heard = reporting(out, listener, warn)
     if request.tensorboard:
         heard = tensorboard.charting(out, heard, warn)
