@@ -366,7 +366,7 @@ class Generation(Section):
     min_summary_words: Positive = default(1, "shortest artificial summary")
     max_summary_words: Words = default(12, "longest artificial summary")
     batch: Batch = default(256, "sentences at once")
-    chunk: Batch = default(4_096, "sentences per file: the most that is lost when a run is killed")
+    chunk: Batch = default(4_096, "sentences per file, or task: the most that is lost when a worker is killed")
     sentences_per_chain: ZeroOrMore = default(0, "real sentences per chain, different ones if there are enough; 0: all")
     output_words: TopWords = default(0, "most frequent words that can be generated; others can only be copied; 0: all")
     repeat_top_words: TopWords = default(0, "most frequent words that may occur twice in an artificial text; 0: all")

@@ -11,6 +11,7 @@ import typer
 
 from nutgraf.cli.options import AsJson, Device, RecipeName, RunFolder, Settings, Threads
 from nutgraf.cli.output import print_json, say
+from nutgraf.errors import InputError
 from nutgraf.extras import need_extra
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ def train(
         tensorboard=tensorboard,
         cluster=cluster,
     )
+    if plan and cluster:
+        raise InputError("--plan: estimates one machine; leave --cluster out")
     if plan:
         _show_plan(request, as_json)
     else:
