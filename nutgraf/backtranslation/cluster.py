@@ -14,7 +14,7 @@ import secrets
 import socket
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,10 +22,10 @@ from threading import Event as Signal
 from typing import Any
 
 from nutgraf.backtranslation.executor import Executor, Item, Local, Result, Tell, Work
-from nutgraf.errors import InputError, RunError
+from nutgraf.errors import InputError, LostError, RunError
 from nutgraf.extras import need_extra
 from nutgraf.files import write_atomically
-from nutgraf.hardware import Hardware
+from nutgraf.hardware import Hardware, Rank
 from nutgraf.progress import Progress, Stopped
 from nutgraf.run.manifest import installed_versions
 
@@ -34,6 +34,7 @@ AHEAD = 2  # tasks of a map that wait in Ray's queue, for each that runs
 _POLL = 0.2  # seconds between looks at the mail
 _MAIL_EVERY = 1.0  # seconds between letters of a task
 _CONNECT = 10.0  # seconds
+_LAST_WORDS = 5.0  # seconds in which a rank that failed says why, where others lost it
 _CPUINFO = Path("/proc/cpuinfo")  # of Linux
 
 
@@ -179,16 +180,65 @@ class Cluster:
                     running[task.remote(work, item, kind_here(), self.mail, number)] = item
                 if not running:
                     return
-                ended, _ = self.ray.wait(list(running), num_returns=1, timeout=_POLL)
-                for message in self._result(self.mail.take.remote(number)):
-                    tell(message)
-                if self.stop.is_set():
-                    raise Stopped
-                for one in ended:
+                for one in self._await(running, number, tell):
                     yield running.pop(one), self._result(one)
         finally:
             for one in running:
                 self.ray.cancel(one, force=True)
+
+    def gang(self, work: Work[Rank, Result], most: int, threads: int, folder: Path, tell: Tell) -> Result:
+        """Do the work in as many processes as there is room for, a power of two; if one dies, all begin again."""
+        for _ in range(RETRIES + 1):
+            room = max(1, min(most, self.count_threads() // threads))
+            meeting = folder / f"meeting-{secrets.token_hex(8)}"
+            ranks = [Rank(number, 1 << (room.bit_length() - 1), meeting) for number in range(room)]
+            with suppress(LostError):
+                return self._gang_once(work, ranks[: ranks[0].count], threads, tell)
+        raise RunError(f"--cluster: one of the workers that train together died, {RETRIES + 1} times")
+
+    def _gang_once(self, work: Work[Rank, Result], ranks: Sequence[Rank], threads: int, tell: Tell) -> Result:
+        from ray.util import placement_group, remove_placement_group
+        from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+        group, number = placement_group([{"CPU": threads}] * len(ranks)), next(self.numbers)
+        running: list[Any] = []
+        try:
+            ready = group.ready()
+            while not self._await([ready], number, tell):  # all or nothing
+                pass
+            for rank in ranks:
+                place = PlacementGroupSchedulingStrategy(group, rank.number)
+                task = self.ray.remote(_work).options(num_cpus=threads, max_retries=0, scheduling_strategy=place)
+                mail = self.mail if rank.number == 0 else None
+                running.append(task.remote(work, rank, kind_here(), mail, number))
+            results = dict[Any, Result]()
+            while len(results) < len(running):
+                rest = [one for one in running if one not in results]
+                results |= {one: self._result_of_rank(one, rest) for one in self._await(rest, number, tell)}
+            return results[running[0]]
+        finally:
+            for one in running:
+                self.ray.cancel(one, force=True)
+            remove_placement_group(group)
+
+    def _result_of_rank(self, reference: Any, others: Sequence[Any]) -> Any:
+        """Return a rank's result; where it lost another that failed by itself, raise what that one raised."""
+        try:
+            return self._result(reference)
+        except LostError:
+            ended, _ = self.ray.wait(list(others), num_returns=len(others), timeout=_LAST_WORDS)
+            for other in set(ended) - {reference}:
+                self._result(other)
+            raise
+
+    def _await(self, running: Iterable[Any], number: int, tell: Tell) -> list[Any]:
+        """Wait a moment for tasks to end, pass on what they tell, and return one that has ended, if any."""
+        ended, _ = self.ray.wait(list(running), num_returns=1, timeout=_POLL)
+        for message in self._result(self.mail.take.remote(number)):
+            tell(message)
+        if self.stop.is_set():
+            raise Stopped
+        return list(ended)
 
     def _on(self, node: str) -> Any:
         """Return Ray's way to say: on this machine."""
@@ -206,7 +256,7 @@ class Cluster:
             raise (cause if isinstance(cause, Exception) else RunError(f"--cluster: {error}")) from None
         except errors.RayError as error:
             reason = " ".join(str(error).split())[:300]
-            raise RunError(f"--cluster: a worker died, and so did its {RETRIES} successors ({reason})") from error
+            raise LostError(f"--cluster: a worker died, and so did its {RETRIES} successors ({reason})") from error
 
 
 class Mailbox:
@@ -246,7 +296,8 @@ def _work(work: Work[Item, Result], item: Item, kind: Kind, mail: Any, number: i
             sent = time.monotonic()
 
     def send() -> None:
-        ray.get(mail.put.remote(number, list(letter)))  # an error where the driver is gone
+        if mail is not None:
+            ray.get(mail.put.remote(number, list(letter)))  # an error where the driver is gone
         letter.clear()
 
     try:

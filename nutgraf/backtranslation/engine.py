@@ -15,6 +15,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from threading import Lock
 
@@ -24,7 +25,7 @@ from nutgraf.backtranslation.schedule import Schedule
 from nutgraf.backtranslation.steps import ATTEMPT, Steps, Task
 from nutgraf.errors import NutgrafError, RunError
 from nutgraf.files import read_text, remove, write_atomically
-from nutgraf.hardware import Hardware
+from nutgraf.hardware import ALONE, Hardware
 from nutgraf.progress import Progress, check_stop, ignore
 from nutgraf.run import manifest
 from nutgraf.run.events import Event, Listener, State
@@ -133,9 +134,13 @@ class Engine:
             return
         for left in task.work.glob(f"{ATTEMPT}*"):  # by a process that was killed
             remove(left)
-        for _, made in self.executor.map(self.work.make_apart, [task], self._threads_of(task.step), tell):
-            for path in made.iterdir():
-                path.replace(task.folder / path.name)
+        make, threads = partial(self.work.make_apart, task), self._threads_of(task.step)
+        if (shards := self.work.shards_of(task.step)) > 1:
+            made = self.executor.gang(make, shards, threads, task.work, tell)
+        else:
+            [(_, made)] = self.executor.map(make, [ALONE], threads, tell)
+        for path in made.iterdir():
+            path.replace(task.folder / path.name)
 
     def tell_state(self, step: Step, state: State, seconds: float = 0.0, note: str = "") -> None:
         """Report what happened to a step."""

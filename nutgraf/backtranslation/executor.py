@@ -7,10 +7,11 @@ writes only files that are whole or not there at all, under names that no other 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from threading import Event as Signal
 from typing import Protocol, TypeVar
 
-from nutgraf.hardware import Hardware
+from nutgraf.hardware import ALONE, Hardware, Rank
 from nutgraf.progress import Progress
 
 Tell = Callable[[Progress | str], None]  # a text is a warning
@@ -32,6 +33,9 @@ class Executor(Protocol):
     ) -> Iterator[tuple[Item, Result]]:
         """Do the work for all items, each with this many threads; yield items and results as they are completed."""
 
+    def gang(self, work: Work[Rank, Result], most: int, threads: int, folder: Path, tell: Tell) -> Result:
+        """Do the work in up to `most` processes at once, which meet in the folder; return the first one's result."""
+
 
 class Local:
     """This process: one item after the other, each with all its threads."""
@@ -49,3 +53,7 @@ class Local:
         """Do the work for one item after the other."""
         for item in items:
             yield item, work(item, tell)
+
+    def gang(self, work: Work[Rank, Result], most: int, threads: int, folder: Path, tell: Tell) -> Result:
+        """Do the work in this process alone."""
+        return work(ALONE, tell)

@@ -22,7 +22,7 @@ from nutgraf.backtranslation import found, pairs, thresholds
 from nutgraf.backtranslation.committee import Committee
 from nutgraf.backtranslation.executor import Executor, Local, Tell
 from nutgraf.errors import RecipeError
-from nutgraf.hardware import Hardware
+from nutgraf.hardware import ALONE, Hardware, Rank
 from nutgraf.learning.loop import Job, save_history
 from nutgraf.models import alignment, baselines, dbae, mu1, near, storage
 from nutgraf.models.agreement import Agreement
@@ -68,11 +68,12 @@ class Task:
     seed: str  # all randomness of the step comes from this
     report: Report = ignore
     warn: Callable[[str], None] = ignore
+    rank: Rank = ALONE
 
     @property
     def job(self) -> Job:
         """The training that the step is."""
-        return Job(self.seed, self.work / "checkpoint", self.report, self.warn)
+        return Job(self.seed, self.work / "checkpoint", self.report, self.warn, self.rank)
 
 
 class Steps:
@@ -91,11 +92,16 @@ class Steps:
         name = step.model
         return step.kind is Kind.PAIRS and name is not None and not name.finds
 
-    def make_apart(self, task: Task, tell: Tell) -> Path:
-        """Make a step in a folder that no other attempt uses, and return the folder."""
+    def shards_of(self, step: Step) -> int:
+        """Return how many parts a batch has in the training that a step is; 1 for any other step."""
+        own_way = step.chain in OWN_WAY and ALIGNED in step.needs
+        return self.recipe.training.shards if step.kind in (Kind.EXPANDER, Kind.SUMMARIZER) and not own_way else 1
+
+    def make_apart(self, task: Task, rank: Rank, tell: Tell) -> Path:
+        """Make a step in a folder that no other attempt, and no other rank, uses; return the folder."""
         attempt = task.work / f"{ATTEMPT}{secrets.token_hex(8)}"
         attempt.mkdir()
-        self.make(replace(task, folder=attempt, report=tell, warn=tell))
+        self.make(replace(task, folder=attempt, rank=rank, report=tell, warn=tell))
         return attempt
 
     def make(self, task: Task) -> None:
@@ -361,7 +367,7 @@ class Steps:
             return
         model = self.untrained(task.step, task.seed).to(self.hardware.device)
         steps = training_steps(task.step, settings, len(data.sources))
-        fitting = fit_of(settings, steps, learning_rate(task.step, settings))
+        fitting = replace(fit_of(settings, steps, learning_rate(task.step, settings)), shards=settings.shards)
         too_few = self._has_too_few(task, len(data.sources))
         history = [] if too_few else learn(model, data.sources, data.targets, settings, fitting, task.job)
         storage.save(model, task.folder)

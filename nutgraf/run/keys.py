@@ -121,6 +121,8 @@ def _of_seq2seq(step: Step, recipe: Recipe) -> Values:
     taught = any(maker.teacher for maker in makers)  # from real texts, and each pair once
     if step.kind is Kind.SUMMARIZER and ALIGNED not in step.needs and not taught:
         names.append("min_coverage")
+    if training.shards > 1:  # a single one makes what was always made
+        names.append("shards")
     values = _values(recipe, "training", *names)
     if step.kind is Kind.SUMMARIZER and any(maker.finds for maker in makers) and not taught:
         values |= _values(recipe, "near", "repeat")

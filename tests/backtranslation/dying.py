@@ -18,6 +18,7 @@ from pathlib import Path
 from nutgraf.backtranslation.cluster import Cluster
 from nutgraf.backtranslation.executor import Item, Result, Tell, Work
 from nutgraf.errors import RecipeError
+from nutgraf.hardware import Rank
 from nutgraf.progress import Progress, ignore
 
 
@@ -63,8 +64,10 @@ class Dying:
     def __call__(self, work: Work[Item, Result], item: Item, tell: Tell) -> Result:
         from nutgraf.backtranslation.steps import Task
 
-        task = item if isinstance(item, Task) else work.args[0] if isinstance(work, partial) else None
-        mark = self.marks / (task.step.name if isinstance(task, Task) else "none")
+        assert isinstance(work, partial)
+        task = work.args[0]
+        assert isinstance(task, Task)
+        mark = self.marks / task.step.name
 
         def die(message: Progress | str) -> None:
             if mark.name in self.steps and not mark.exists():
@@ -85,6 +88,10 @@ class FragileCluster(Cluster):
     ) -> Iterator[tuple[Item, Result]]:
         """Do the work, with deaths."""
         return super().map(partial(self.dying, work), items, threads, tell)
+
+    def gang(self, work: Work[Rank, Result], most: int, threads: int, folder: Path, tell: Tell) -> Result:
+        """Do the work together, with deaths."""
+        return super().gang(partial(self.dying, work), most, threads, folder, tell)
 
 
 def main() -> None:

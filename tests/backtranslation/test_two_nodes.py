@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -87,6 +88,24 @@ def test_the_same_bytes_though_workers_die_and_a_run_that_began_without_ray(
     assert {"mu1-0", "mu1-1", "mu1-2"} <= {event.step.name for event in events if event.progress}
     assert of_mu1(tmp_path / "run") == of_mu1(finished.folder)
     assert not list(tmp_path.glob("run/steps/*/work"))
+
+
+def test_two_processes_train_one_model_and_one_of_them_dies(
+    nodes: Any, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = ('plan.initializers=["mu1"]', "training.shards=4")
+    alone, together = (
+        replace(request(corpus, tmp_path / name, *settings), stop_after="mu1-1") for name in ("alone", "together")
+    )
+    run_training(alone, warn=ignore)
+    shutil.copytree(tmp_path / "alone", tmp_path / "together")
+    shutil.rmtree(tmp_path / "together" / "steps" / "mu1-1")
+    (tmp_path / "marks").mkdir()
+    monkeypatch.setattr(FragileCluster, "dying", Dying(tmp_path / "marks", ("mu1-1",)), raising=False)
+    monkeypatch.setattr(clusters, "Cluster", FragileCluster)
+    run_training(replace(together, cluster=f"ray:{nodes.address}"), warn=ignore)
+    assert (tmp_path / "marks" / "mu1-1").exists()
+    assert checksums(tmp_path / "together") == checksums(tmp_path / "alone")
 
 
 def test_the_driver_is_killed_and_the_run_ends_without_ray(
