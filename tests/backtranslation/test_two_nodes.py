@@ -40,17 +40,29 @@ pytestmark = [
 ]
 
 
+def start_nodes(attempts: int) -> Any:
+    """Start a head and another node. Ray gives each 30 seconds, which may be too few beside other tests."""
+    from ray.cluster_utils import Cluster as Nodes
+
+    found = Nodes()
+    try:
+        for _ in range(2):
+            found.add_node(num_cpus=1, object_store_memory=80_000_000, include_dashboard=False)
+        found.wait_for_nodes()
+    except Exception as error:
+        found.shutdown()
+        if attempts == 1 or "timed out" not in str(error):
+            raise
+        return start_nodes(attempts - 1)
+    return found
+
+
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Any]:
     """Two nodes with one core each."""
     before = {name: os.environ.get(name) for name in ENVIRONMENT}
     os.environ.update(ENVIRONMENT)  # Ray reads it when it is imported
-    from ray.cluster_utils import Cluster as Nodes
-
-    settings = {"num_cpus": 1, "object_store_memory": 80_000_000, "include_dashboard": False}
-    found = Nodes(initialize_head=True, head_node_args=settings)
-    found.add_node(num_cpus=1, object_store_memory=80_000_000)
-    found.wait_for_nodes()
+    found = start_nodes(4)
     yield found
     found.shutdown()
     for name, value in before.items():
