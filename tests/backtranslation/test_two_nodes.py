@@ -6,10 +6,12 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
@@ -33,21 +35,31 @@ from tests.tiny import Corpus, checksums, request
 
 ROOT = Path(__file__).parents[2]
 TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "tests-of-nutgraf-on-two-nodes-of-one-machine"}
-ENVIRONMENT = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "RAY_agent_register_timeout_ms": "120000", **TOKEN}
+PATIENCE = {"RAY_raylet_start_wait_time_s": "240", "RAY_agent_register_timeout_ms": "240000"}  # beside other tests
+ENVIRONMENT = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **PATIENCE, **TOKEN}
+PORTS = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port", "runtime_env_agent_port")
 pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed: pip install 'nutgraf[cluster]'"),
     pytest.mark.filterwarnings("ignore"),  # Ray's own
 ]
 
 
+def free_ports(count: int) -> list[int]:
+    """Return ports that are free now. Where Ray must choose its own, it waits for agents to tell them, but not long."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.create_server(("", 0))) for _ in range(count)]
+        return [int(one.getsockname()[1]) for one in sockets]
+
+
 def start_nodes(attempts: int) -> Any:
-    """Start a head and another node. Ray gives each 30 seconds, which may be too few beside other tests."""
+    """Start a head and another node, which may take long beside other tests."""
     from ray.cluster_utils import Cluster as Nodes
 
     found = Nodes()
     try:
         for _ in range(2):
-            found.add_node(num_cpus=1, object_store_memory=80_000_000, include_dashboard=False)
+            ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
+            found.add_node(num_cpus=1, object_store_memory=80_000_000, include_dashboard=False, **ports)
         found.wait_for_nodes()
     except Exception as error:
         found.shutdown()
@@ -62,7 +74,7 @@ def nodes() -> Iterator[Any]:
     """Two nodes with one core each."""
     before = {name: os.environ.get(name) for name in ENVIRONMENT}
     os.environ.update(ENVIRONMENT)  # Ray reads it when it is imported
-    found = start_nodes(4)
+    found = start_nodes(2)
     yield found
     found.shutdown()
     for name, value in before.items():
