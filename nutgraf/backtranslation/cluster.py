@@ -1,33 +1,28 @@
 """The executor of a Ray cluster: work is done by processes on any of its machines, which share the run folder.
 
 Only Ray's core is used. A task is a function of nutgraf's with paths and numbers; Ray repeats it where its worker or
-its machine dies. The last bits of trained weights depend on the processor and on the versions of libraries, so the
-census refuses a cluster whose machines differ, and every task checks the machine that it is on: one may join later.
+its machine dies. Machines that differ are refused at the start, and by every task: one may join later.
 """
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import platform
 import secrets
 import socket
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from threading import Event as Signal
 from typing import Any
 
 from nutgraf.backtranslation.executor import Executor, Item, Local, Result, Tell, Work
+from nutgraf.backtranslation.machines import Kind, Machine, check_machines, kind_here
 from nutgraf.errors import InputError, LostError, RunError
 from nutgraf.extras import need_extra
 from nutgraf.files import write_atomically
 from nutgraf.hardware import Hardware, Rank
 from nutgraf.progress import Progress, Stopped
-from nutgraf.run.manifest import installed_versions
 
 RETRIES = 10  # of a task whose worker or machine died
 AHEAD = 2  # tasks of a map that wait in Ray's queue, for each that runs
@@ -35,67 +30,6 @@ _POLL = 0.2  # seconds between looks at the mail
 _MAIL_EVERY = 1.0  # seconds between letters of a task
 _CONNECT = 10.0  # seconds
 _LAST_WORDS = 5.0  # seconds in which a rank that failed says why, where others lost it
-_CPUINFO = Path("/proc/cpuinfo")  # of Linux
-
-
-@dataclass(frozen=True)
-class Kind:
-    """What the last bits of results depend on."""
-
-    processor: str
-    instructions: str  # a digest of the names of its instruction sets
-    versions: tuple[tuple[str, str], ...]
-
-    def differences(self, other: Kind) -> list[str]:
-        """Return in what another kind differs, in words."""
-        found = [] if self.processor == other.processor else [f"processor {other.processor}, not {self.processor}"]
-        if not found and self.instructions != other.instructions:
-            found.append("a processor with other instruction sets")
-        own, others = dict(self.versions), dict(other.versions)
-        for name in sorted({*own, *others}):
-            if own.get(name) != others.get(name):
-                found.append(f"{name} {others.get(name, 'missing')}, not {own.get(name, 'missing')}")
-        return found
-
-
-@dataclass(frozen=True)
-class Machine:
-    """One machine of the cluster."""
-
-    name: str
-    cores: int
-    kind: Kind
-    shares_folder: bool
-
-
-@cache
-def kind_here() -> Kind:
-    """Return the kind of this machine."""
-    facts = dict[str, str]()
-    if _CPUINFO.exists():
-        lines = (line.partition(":") for line in _CPUINFO.read_text("utf-8").splitlines())
-        facts = {name.strip(): value.strip() for name, _, value in lines}
-    sets = " ".join(sorted((facts.get("flags") or facts.get("Features") or "").split()))
-    versions = installed_versions() | {"python": platform.python_version()}
-    return Kind(
-        facts.get("model name") or platform.processor() or platform.machine(),
-        hashlib.sha256(sets.encode()).hexdigest(),
-        tuple(sorted(versions.items())),
-    )
-
-
-def check_machines(machines: Sequence[Machine], own: Kind, threads: int, folder: Path) -> None:
-    """Raise a RunError that names the machine that cannot take part, and why."""
-    for machine in machines:
-        if found := own.differences(machine.kind):
-            raise RunError(
-                f"--cluster: {machine.name} has {'; '.join(found)}. Machines must be alike, for other ones give other "
-                "last bits: install the same versions, or start Ray on machines of one kind"
-            )
-        if not machine.shares_folder:
-            raise RunError(f"--cluster: {machine.name} does not see {folder}. --out must be on storage that all share")
-    if threads > max((machine.cores for machine in machines), default=0):
-        raise RunError(f"--threads {threads}: no machine of the cluster has as many cores")
 
 
 @contextmanager
