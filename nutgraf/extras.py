@@ -1,8 +1,7 @@
 """The optional parts of the package, and the modules that each one installs.
 
-The base package summarizes, with numpy. `pip install 'nutgraf[train]'` adds torch, training and evaluation,
-`nutgraf[serve]` the server, `nutgraf[hf]` columns of Hugging Face datasets to train on, `nutgraf[cluster]` training on
-several machines.
+The base package summarizes, with numpy. `pip install '.[train]'` adds torch, training and evaluation, `.[serve]` the
+server, `.[hf]` columns of Hugging Face datasets to train on, `.[cluster]` training on several machines.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _TITLES = {"train": "training", "serve": "server", "hf": "Hugging Face", "cluste
 def need_extra(extra: str, what: str) -> None:
     """Check that the modules of an extra are installed; the error says what needs them and how to install them."""
     if any(find_spec(module) is None for module in MODULES[extra]):
-        raise MissingExtraError(f"{what} needs the {_TITLES[extra]} extra: pip install 'nutgraf[{extra}]'")
+        raise MissingExtraError(f"{what} needs the {_TITLES[extra]} extra: {_install(extra)}")
 
 
 def has_torch() -> bool:
@@ -34,4 +33,8 @@ def has_torch() -> bool:
 def need_torch(what: str) -> None:
     """Check that torch is installed, for what needs nothing else of training."""
     if not has_torch():
-        raise MissingExtraError(f"{what} needs torch: pip install 'nutgraf[train]'")
+        raise MissingExtraError(f"{what} needs torch: {_install('train')}")
+
+
+def _install(extra: str) -> str:
+    return f"pip install '.[{extra}]' in the folder that nutgraf was installed from"

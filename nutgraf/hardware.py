@@ -32,6 +32,15 @@ def share_cores() -> None:
             os.environ.setdefault(name, value)
 
 
+def hold_blas() -> None:
+    """Keep a matrix product of numpy to one thread, unless the environment decides; call it before numpy is imported.
+
+    A search runs batches side by side. OpenBLAS's own threads would spin between their small products and take the time
+    of the others: 38 CPU seconds where 10 are enough (LOG.md, 2026-11-17).
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
 _threads = 0  # without torch: as many as were asked for; 0: one per core
 
 

@@ -244,6 +244,7 @@ class Near(Section):
     max_lead: Annotated[float, Field(gt=0, le=1)] = default(
         1.0, "no pair in which this share of the summary's words are the text's first ones; 1: any pair"
     )
+    adapt: bool = default(False, "summaries of others are made to fit a text: its names and numbers replace theirs")
     again_min_score: Probability = default(0.2, "candidates with a lower score are not scored again by models")
     again_pairs: AboveZero = default(1.5, "pairs chosen then, as a multiple of those found first")
     summarizer_weight: AboveZero = default(0.4, "weight of the summarizer's mean log-probability in the new score")

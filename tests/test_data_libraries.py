@@ -1,4 +1,4 @@
-"""With the real pandas and datasets, where they are installed: `pip install pandas 'nutgraf[hf]'`.
+"""With the real pandas and datasets, where they are installed: `pip install pandas '.[hf]'`.
 
 tests/text/test_hub.py has the same with a stand-in for datasets, which needs neither.
 """

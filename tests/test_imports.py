@@ -251,4 +251,7 @@ try:
 except nutgraf.MissingExtraError as error:
     print(error)
 """
-    assert run_code(WITHOUT_TORCH + caught, finished.folder) == f"{what}: pip install 'nutgraf[train]'\n"
+    assert (
+        run_code(WITHOUT_TORCH + caught, finished.folder)
+        == f"{what}: pip install '.[train]' in the folder that nutgraf was installed from\n"
+    )

@@ -150,7 +150,8 @@ def test_a_missing_extra_is_named_in_one_line(
     monkeypatch.setitem(sys.modules, module, None)
     assert run(*arguments.split()) == 2
     extra = "serve" if "server" in message else "train"
-    assert capsys.readouterr().err == f"error: {message}: pip install 'nutgraf[{extra}]'\n"
+    how = f"pip install '.[{extra}]' in the folder that nutgraf was installed from"
+    assert capsys.readouterr().err == f"error: {message}: {how}\n"
 
 
 def test_ctrl_c_has_its_own_exit_code(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

@@ -27,6 +27,7 @@ LOADING = 3.0  # seconds: to start, read, write and check
 THRESHOLDS = 40.0  # seconds: to try values of eta and N
 _ONE_THREAD = (Kind.TEXT, Kind.CASING, Kind.ALIGNED, Kind.EMBEDDINGS)
 SEARCHED = 1.8e-9  # seconds for each text and summary that may be a pair
+ADAPTED = 2e-3  # seconds for each text whose candidates are made to fit, and a second search
 
 
 def estimate(steps: Sequence[Step], recipe: Recipe, sizes: Sizes, threads: int) -> dict[str, float]:
@@ -89,7 +90,8 @@ def _initializer(chain: str, recipe: Recipe, sizes: Sizes) -> float:
 def _pairs(step: Step, recipe: Recipe, sizes: Sizes) -> float:
     """Return the cost of applying a model to one corpus."""
     if step.model == FOUND:
-        return sizes.texts * sizes.summaries * SEARCHED
+        searched = sizes.texts * sizes.summaries * SEARCHED
+        return 2 * searched + sizes.texts * ADAPTED if recipe.near.adapt else searched
     if step.model and step.model.finds:
         both = [(sizes.text_words, sizes.summary_words), (sizes.summary_words, sizes.text_words)]
         flops = sum(forward(recipe, *words, recipe.training.shortlist) for words in both)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 from nutgraf import recipe
+from nutgraf.models.adapting import Fitted
 from nutgraf.models.near import NONE, Match, Places, choose
 from nutgraf.models.scoring import Estimate, Side, mean_log_probs
 from nutgraf.models.seq2seq import Seq2seq
@@ -33,11 +34,28 @@ Scores = NDArray[np.float32]
 
 def save_pairs(match: Match, chosen: Places, summaries: Corpus, folder: Path) -> None:
     """Write the summary chosen for each text, empty where there is none, and the candidates that were not chosen."""
-    corpus = Corpus.of(summaries[place] if place != NONE else np.zeros(0, np.int32) for place in chosen.tolist())
-    corpus.save(folder, ARTIFICIAL)
+    _save(match, Match(chosen[:, None], _scores_of(match, chosen)[:, None]), _sentences(summaries, chosen), folder)
+
+
+def save_fitted(match: Match, fitted: Fitted, folder: Path) -> None:
+    """Write the same of summaries that were made to fit, at most one for each text: its words, and what it was."""
+    rows = np.full(len(match.places), NONE, dtype=np.int64)
+    rows[fitted.texts] = np.arange(len(fitted.texts))
+    chosen = Match(np.full((len(rows), 1), NONE), np.zeros((len(rows), 1), dtype=np.float32))
+    chosen.places[fitted.texts, 0], chosen.scores[fitted.texts, 0] = fitted.places, fitted.scores
+    _save(match, chosen, _sentences(fitted.summaries, rows), folder)
+
+
+def _sentences(corpus: Corpus, places: Places) -> Corpus:
+    """Return the sentences at some places, an empty one for NONE."""
+    return Corpus.of(corpus[place] if place != NONE else np.zeros(0, np.int32) for place in places.tolist())
+
+
+def _save(match: Match, chosen: Match, summaries: Corpus, folder: Path) -> None:
+    summaries.save(folder, ARTIFICIAL)
     arrays: dict[str, NDArray[Any]] = {
-        "places": chosen,
-        "scores": _scores_of(match, chosen),
+        "places": chosen.places[:, 0],
+        "scores": chosen.scores[:, 0],
         "candidates": np.ascontiguousarray(match.places[:, :KEPT]),
         "candidate_scores": np.ascontiguousarray(match.scores[:, :KEPT]),
     }

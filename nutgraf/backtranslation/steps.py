@@ -24,7 +24,7 @@ from nutgraf.backtranslation.executor import Executor, Local, Tell
 from nutgraf.errors import RecipeError
 from nutgraf.hardware import ALONE, Hardware, Rank
 from nutgraf.learning.loop import Job, save_history
-from nutgraf.models import alignment, baselines, dbae, mu1, near, storage
+from nutgraf.models import adapting, alignment, baselines, dbae, mu1, near, storage
 from nutgraf.models.agreement import Agreement
 from nutgraf.models.generation import Apply, full_stop_of, sampler
 from nutgraf.models.initializers import Initializer, load_initializer
@@ -290,11 +290,20 @@ class Steps:
         settings, match = self.recipe.near, model.match(self.prepared.texts, task.report)
         if settings.max_lead < 1:
             match = near.without_leads(match, self.prepared.texts, self.prepared.summaries, settings)
-        chosen = near.choose(match, settings.min_score, settings.max_uses)
-        found.save_pairs(match, chosen, self.prepared.summaries, task.folder)
-        count = int((chosen != near.NONE).sum())
+        if settings.adapt:
+            found.save_fitted(match, self._fit(model, match, task.report), task.folder)
+        else:
+            chosen = near.choose(match, settings.min_score, settings.max_uses)
+            found.save_pairs(match, chosen, self.prepared.summaries, task.folder)
+        count = int((found.load_chosen(task.folder)[0] != near.NONE).sum())
         if count < FEW_FOUND:
             task.warn(f"near: {count} pairs found between the two corpora; a lower near.min_score finds more")
+
+    def _fit(self, model: near.Near, match: near.Match, report: Report) -> adapting.Fitted:
+        """Return the best summary of each text that has one, with the text's own names and numbers."""
+        texts, summaries, settings = self.prepared.texts, self.prepared.summaries, self.recipe.near
+        adapter = adapting.Adapter(model.words, texts, summaries, self.prepared.lexicon)
+        return adapting.fit_candidates(model, match, texts, adapter, report).best(texts, settings)
 
     def _find_pairs_again(self, task: Task) -> None:
         """Choose among the candidates of the first search with the help of near's own expander and summarizer."""

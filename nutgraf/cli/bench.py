@@ -20,7 +20,7 @@ def bench(
     threads: Threads = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Measure speed and memory on this machine, as ratios to plain code, to fairseq and to the machine's limit.
+    """Measure speed and memory on this machine. Figures are ratios to plain code, to fairseq and to its limit.
 
     Example: `nutgraf bench --out bench.json`
     """

@@ -22,7 +22,7 @@ def demo(
     offline: Annotated[bool, typer.Option("--offline", help="Download nothing: use generated newswire.")] = False,
     threads: Threads = 0,
 ) -> None:
-    """Download real newswire, train with the recipe `quick`, print the tables and ten summaries.
+    """Train on real newswire in minutes. It is downloaded; the tables and ten summaries are printed at the end.
 
     Example: `nutgraf demo`
     """

@@ -89,7 +89,7 @@ def samples(
     threads: Threads = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Print artificial full texts of each expander, by iteration, and predictions: the paper's Tables 1, 4 and 5.
+    """Print artificial texts of each expander, and predictions. These are the paper's Tables 1, 4 and 5.
 
     Example: `nutgraf samples run/ --summaries mine.txt`
     """

@@ -10,7 +10,7 @@ import typer
 from nutgraf.cli.options import Device, Model, RunFolder, Threads
 from nutgraf.cli.output import say
 from nutgraf.extras import need_extra
-from nutgraf.hardware import Hardware
+from nutgraf.hardware import Hardware, hold_blas
 
 
 def serve(
@@ -49,13 +49,14 @@ def serve(
     device: Device = "cpu",
     threads: Threads = 0,
 ) -> None:
-    """Serve the summarizers of a run over HTTP, with a page to try them on.
+    """Serve summarizers over HTTP, with a page to try them on.
 
     If NUTGRAF_API_KEY is set in the environment, requests need that key.
 
     Example: `nutgraf serve --model run/ --port 8000`
     """
     need_extra("serve", "nutgraf serve")
+    hold_blas()
     from nutgraf.serve import server
     from nutgraf.serve.access import Access
     from nutgraf.serve.limits import Limits
@@ -90,7 +91,7 @@ def export(
         bool, typer.Option("--int8", help="At most a byte per weight, not two: slightly less exact.")
     ] = False,
 ) -> None:
-    """Write a folder with only what `summarize --model` and `serve --model` need.
+    """Write a folder with only what `summarize` and `serve` need.
 
     Example: `nutgraf export run/ served/ --models mu1-2 --models all-2`
     """

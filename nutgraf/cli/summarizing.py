@@ -12,7 +12,7 @@ import typer
 from nutgraf.cli.options import AsJson, Device, Model, Threads
 from nutgraf.cli.output import print_json, say
 from nutgraf.errors import InputError
-from nutgraf.hardware import Hardware
+from nutgraf.hardware import Hardware, hold_blas, set_threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +58,7 @@ def summarize(
     threads: Threads = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Summarize texts: one summary per line, an empty line for an empty text.
+    """Summarize texts, one summary per line. An empty text has an empty line.
 
     An argument with a blank is a text, any other one a file. Without arguments, texts come from standard input, one per
     line: each line that you type is answered at once, and so is each line of a slow pipe.
@@ -67,8 +67,11 @@ def summarize(
     prints three columns with tabs between: the number of the text, the number of the sentence, the summary.
 
     The score of `--n-best` is the model's own probability of the summary, per word: the geometric mean over its
-    words and its end. It compares summaries of one text, not texts. The first line is the summary that you get without
-    `--n-best`; the others are in the order of their scores.
+    words and its end. Where several models agree on a summary (agreed-N, such as the model that comes with nutgraf), it
+    is a number below 1, usually below 0: how like the line is to their other proposals, how well the text could be
+    guessed from it, and how well it reads; `--explain` shows these three. A higher score is better. It compares
+    summaries of one text, not texts. The first line is the summary that you get without `--n-best`; the others are in
+    the order of their scores.
 
     With `--explain`, a word that is not in the text is shown as [word], a name or number that is not as [word?].
 
@@ -78,6 +81,7 @@ def summarize(
 
     Example: `nutgraf summarize --model run/ --max-words 10 < articles.txt`
     """
+    hold_blas()
     from nutgraf.summarizing.results import SummaryOptions
     from nutgraf.summarizing.summarizer import Summarizer
     from nutgraf.terminal.summaries import Printer, ask, is_text, read_arguments
@@ -86,8 +90,9 @@ def summarize(
     _check_document(document, bullets, per_sentence, options)
     typed = not texts and sys.stdin is not None and sys.stdin.isatty()
     whole = [not document and is_text(text) for text in texts or ()]  # before the model is loaded, which takes a second
-    Hardware.of(device, threads).use()
-    summarizer = Summarizer.load(model, device=device)
+    hardware = Hardware.of(device, threads)
+    summarizer = Summarizer.load(model, device=device, light=device == "cpu")
+    set_threads(hardware.threads)  # now torch is loaded, if this model needs it
     if sys.stderr.isatty() and (typed or model):
         say(f"Model {summarizer.name}: {summarizer.reason}")
     if document:
@@ -120,7 +125,7 @@ def models(
     folder: Annotated[Path, typer.Argument(help="A run, an export, or a folder of such.", metavar="[FOLDER]")] = Path(),
     as_json: AsJson = False,
 ) -> None:
-    """List the models that come with nutgraf, and the runs and exports in a folder.
+    """List the models that come with nutgraf, runs and exports.
 
     Example: `nutgraf models`
     """

@@ -136,7 +136,7 @@ def recipe(
     name: Annotated[str, typer.Argument(help="paper, cpu, quick, or a TOML file.")] = "cpu",
     settings: Settings = None,
 ) -> None:
-    """Print a recipe with all its values, as a start for your own file.
+    """Print a recipe with all its values, to start your own from.
 
     Example: `nutgraf recipe cpu --set plan.iterations=4 > mine.toml`
     """

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nutgraf import recipe
+from nutgraf.models.proposals import Proposal, Score
 from nutgraf.models.scoring import Estimate, PairScorer, Side, mean_log_probs
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import Ids
@@ -47,31 +48,39 @@ class Agreement:
 
     def rank(
         self, texts: Sequence[Ids], proposed: Proposals, estimate: Estimate = FREQUENT, kept: int | None = None
-    ) -> list[list[Ids]]:
-        """Return the distinct proposals for each text, best first.
+    ) -> list[list[Proposal]]:
+        """Return the distinct proposals for each text with their scores, best first.
 
         Only the `kept` that are most alike are weighed by expander and trigrams (None: all). The others follow, the
-        most alike first.
+        most alike first, and have no score.
         """
         alike = most_alike(proposed)
         weighed = Corpus.of(words for group, _ in alike for words in group[:kept])
         rows = np.repeat(np.arange(len(alike)), [len(group[:kept]) for group, _ in alike])
         likeness = np.concatenate([*(values[:kept] for _, values in alike), np.zeros(0)])
-        scores = likeness + self._weigh(Corpus.of(texts), rows, weighed, estimate)
-        best: list[list[Ids]] = [[] for _ in texts]
-        for place in np.argsort(-scores, kind="stable").tolist():
-            best[rows[place]].append(np.array(weighed[place]))
-        return [[*first, *group[len(first) :]] for first, (group, _) in zip(best, alike, strict=True)]
+        scores = self._score(likeness, *self._log_probs(Corpus.of(texts), rows, weighed, estimate))
+        best: list[list[Proposal]] = [[] for _ in texts]
+        for place in sorted(range(len(scores)), key=lambda place: -scores[place].total):
+            best[rows[place]].append(Proposal(np.array(weighed[place]), scores[place]))
+        return [
+            [*first, *(Proposal(words) for words in group[len(first) :])]
+            for first, (group, _) in zip(best, alike, strict=True)
+        ]
 
-    def _weigh(self, texts: Corpus, rows: Table, proposals: Corpus, estimate: Estimate) -> Floats:
-        """Return a log p(x | s) / |x| + b log p(s) / |s| of each proposal, for the text of its row."""
+    def _score(self, likeness: Floats, content: Floats, fluency: Floats) -> list[Score]:
+        """Return the scores of proposals, from mean log-probabilities."""
+        totals = likeness + (self.weights.expander_weight * content + self.weights.fluency_weight * fluency)
+        columns = (totals, likeness, np.exp(content), np.exp(fluency))
+        return [Score(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+    def _log_probs(self, texts: Corpus, rows: Table, proposals: Corpus, estimate: Estimate) -> tuple[Floats, Floats]:
+        """Return log p(x | s) / |x| and log p(s) / |s| of each proposal, for the text of its row."""
         if len(proposals) == 0:
-            return np.zeros(0)
+            return np.zeros(0), np.zeros(0)
         sides = Side(proposals, np.arange(len(proposals))), Side(texts, rows)
-        channel = mean_log_probs(self.expander, *sides, estimate)
+        content = mean_log_probs(self.expander, *sides, estimate)
         fluency = sum_by_sentence(np.log(self._probabilities(texts, rows, proposals)), proposals)
-        weights = self.weights
-        return weights.expander_weight * channel + weights.fluency_weight * fluency / (proposals.lengths + 1)
+        return content, fluency / (proposals.lengths + 1)
 
     def _probabilities(self, texts: Corpus, rows: Table, proposals: Corpus) -> Floats:
         """Return p(w | before) of each word and end: with `text_pairs`, what follows in the text may follow here."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nutgraf.learning.beam import NEVER, Floats, Longs
 from nutgraf.models.arrays import Arrays
-from nutgraf.models.scoring import Estimate, Score
+from nutgraf.models.scoring import Estimate, ScorePairs
 from nutgraf.models.weights import Weights
 from nutgraf.recipe import Seq2seq as Settings
 from nutgraf.text.lexicon import EOS, PAD, UNK, Ids
@@ -161,7 +161,7 @@ class LightModel:
         normaliser = log_sum_exp(logits)[:, 0]
         return np.asarray(own - np.where(words < most, normaliser, np.logaddexp(normaliser, own)))
 
-    def scoring(self, estimate: Estimate) -> AbstractContextManager[Score]:
+    def scoring(self, estimate: Estimate) -> AbstractContextManager[ScorePairs]:
         """Say how probable sentences are, given others (see `nutgraf.models.scoring`); no words are drawn."""
         if estimate.seed is not None:
             raise ValueError("words are drawn in training alone, with torch")

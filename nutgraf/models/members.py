@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from nutgraf import recipe
+from nutgraf.errors import RunError
 from nutgraf.files import naming, read_json
 from nutgraf.run.names import AGREED, ModelName
 from nutgraf.text.lexicon import Ids
@@ -53,6 +54,11 @@ class Members:
         """
         with naming(folder / MEMBERS):
             table = read_json(folder / MEMBERS)
+            if "weights" not in table:
+                raise RunError(
+                    f"{folder / MEMBERS}: an earlier version of nutgraf made it. The `nutgraf train` command of its "
+                    "run redoes this step in seconds; then export once more, if this is an export"
+                )
             summarizers, expander = tuple(table["summarizers"]), table["expander"]
             parsed = [ModelName.parse(name) for name in (*summarizers, expander)]
             if not summarizers or any(name.chain == AGREED or name.initial for name in parsed):

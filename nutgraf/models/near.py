@@ -111,7 +111,7 @@ class Near:
         found = []
         for start in range(0, len(texts), BLOCK):
             block = texts.take(np.arange(start, min(start + BLOCK, len(texts))))
-            candidates = self._search(block)
+            candidates = self.search(block)
             for place in range(0, len(block), BATCH):
                 part = np.arange(place, min(place + BATCH, len(block)))
                 found.append(Match.ranked(candidates[part], self.score(block.take(part), candidates[part])))
@@ -144,7 +144,7 @@ class Near:
         """Put UNK in the place of words past the lexicon's end."""
         return torch.where(words < len(self._idf), words, UNK)
 
-    def _search(self, texts: Corpus) -> Places:
+    def search(self, texts: Corpus) -> Places:
         """Return the summaries whose shared rare words weigh most (texts, candidates), NONE where there are fewer."""
         candidates = self.settings.candidates
         wanted = self._matrix(texts, self.settings.early)
@@ -178,7 +178,7 @@ class Near:
         self.summaries.save(folder, "summaries")
         save_file(asdict(self.words), folder / WORDS)
         figures = asdict(self.settings)
-        del figures["max_lead"]  # of the choice of pairs, which is another step's; so the file stays what it was
+        del figures["max_lead"], figures["adapt"]  # of the choice of pairs, which is another step's
         (folder / FIGURES).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 
     @classmethod
@@ -201,18 +201,24 @@ def _is_first(sentences: Tensor) -> Tensor:
     return ~(sentences[:, :, None] == sentences[:, None]).tril(-1).any(2)
 
 
+def is_lead(summary: Ids, text: Ids, max_lead: float) -> bool:
+    """Whether the share `max_lead` of a summary's words or more are, in this order, among the text's first ones.
+
+    Of these, as many count as the summary has, and one more.
+    """
+    words = summary.tolist()
+    return common_subsequence(words, text[: len(words) + 1].tolist()) >= max_lead * len(words)
+
+
 def without_leads(match: Match, texts: Corpus, summaries: Corpus, settings: recipe.Near) -> Match:
     """Leave out candidates that are little more than the beginning of their text: they teach to cut, not to summarize.
 
-    Of such a summary, the share `max_lead` of the words or more are, in this order, among the text's first ones, of
-    which as many count as the summary has, and one more. Candidates that are too weak to be chosen are not looked at.
+    Candidates that are too weak to be chosen are not looked at.
     """
     scores = match.scores.copy()
     least = max(min(settings.min_score, settings.again_min_score), 1e-6)
     for text, rank in np.argwhere(scores >= least).tolist():
-        summary = summaries[int(match.places[text, rank])].tolist()
-        lead = texts[text][: len(summary) + 1].tolist()
-        if common_subsequence(summary, lead) >= settings.max_lead * len(summary):
+        if is_lead(summaries[int(match.places[text, rank])], texts[text], settings.max_lead):
             scores[text, rank] = 0
     return Match.ranked(match.places, scores)
 
@@ -220,12 +226,21 @@ def without_leads(match: Match, texts: Corpus, summaries: Corpus, settings: reci
 def choose(match: Match, min_score: float, max_uses: int) -> Places:
     """Return one summary per text, NONE where no good one is left: the best pairs first, a summary `max_uses` times."""
     texts, ranks = np.nonzero((match.scores >= min_score) & (match.scores > 0))
-    scores, places = match.scores[texts, ranks], match.places[texts, ranks]
+    places = match.places[texts, ranks]
+    taken = take_best(texts, places, match.scores[texts, ranks], max_uses)
     chosen = np.full(len(match.places), NONE, dtype=np.int64)
+    chosen[texts[taken]] = places[taken]
+    return chosen
+
+
+def take_best(texts: Places, places: Places, scores: Vectors, max_uses: int) -> Places:
+    """Return which pairs to take: the best first, one for each text, a summary `max_uses` times."""
+    taken, paired = [], set()
     uses: Counter[int] = Counter()
     for pair in np.argsort(-scores, kind="stable").tolist():
         text, place = int(texts[pair]), int(places[pair])
-        if chosen[text] == NONE and uses[place] < max_uses:
-            chosen[text] = place
+        if text not in paired and uses[place] < max_uses:
+            taken.append(pair)
+            paired.add(text)
             uses[place] += 1
-    return chosen
+    return np.array(taken, dtype=np.int64)

@@ -17,7 +17,7 @@ BATCH = 128  # pairs scored at once
 
 Places = NDArray[np.int64]
 Table = NDArray[np.int64]  # (sentences, words) lexicon ids, each row a sentence, EOS, then PAD
-Score = Callable[[Table, Table], NDArray[Any]]  # what is given, what is wanted -> (sentences,) log-probabilities
+ScorePairs = Callable[[Table, Table], NDArray[Any]]  # what is given, what is wanted -> (sentences,) log-probabilities
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Side:
 class PairScorer(Protocol):
     """A model that scores pairs: `Seq2seq`, or `LightModel` where torch is not installed."""
 
-    def scoring(self, estimate: Estimate) -> AbstractContextManager[Score]:
+    def scoring(self, estimate: Estimate) -> AbstractContextManager[ScorePairs]:
         """Give a function of two padded batches; it can be called until the context ends."""
 
 

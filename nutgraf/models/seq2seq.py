@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from nutgraf.learning.shortlist import Frequent, Shortlist
-from nutgraf.models.scoring import Estimate, Score, Table
+from nutgraf.models.scoring import Estimate, ScorePairs, Table
 from nutgraf.recipe import Seq2seq as Settings
 from nutgraf.text.lexicon import EOS, PAD, UNK, Vocab
 
@@ -237,7 +237,7 @@ class Seq2seq(nn.Module):
         return torch.logaddexp(generated, copied)
 
     @contextmanager
-    def scoring(self, estimate: Estimate) -> Iterator[Score]:
+    def scoring(self, estimate: Estimate) -> Iterator[ScorePairs]:
         """Say how probable sentences are, given others (see `nutgraf.models.scoring`); other random numbers stay."""
         drawn = estimate.seed is not None
 

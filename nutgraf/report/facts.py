@@ -71,6 +71,7 @@ class Found:
     count: int
     share: float  # of the texts that have a pair
     score: float  # the mean
+    adapted: int  # summaries that were made to fit their text
     examples: Sequence[tuple[str, str, float]]  # text, summary and score, from the best to the worst
 
 
@@ -155,13 +156,16 @@ class Facts:
 
     def _found(self, model: ModelName) -> Found:
         folder = self.run.step_folder(model.pairs)
-        scores, summaries = load_file(folder / FOUND_FILE)["scores"], Corpus.open(folder, ARTIFICIAL)
+        stored, summaries = load_file(folder / FOUND_FILE), Corpus.open(folder, ARTIFICIAL)
+        scores, were = stored["scores"], stored["places"]
         best = np.argsort(-scores, kind="stable")[: int((scores > 0).sum())]
+        real = self.prepared.summaries
+        adapted = sum(not np.array_equal(summaries[place], real[int(were[place])]) for place in best.tolist())
         chosen = [int(best[place]) for place in spread(len(best), EXAMPLES)]
         write, texts = self.codec.text, self.prepared.texts
         examples = [(write(texts[place]), write(summaries[place]), float(scores[place])) for place in chosen]
         mean = float(scores[best].mean()) if len(best) else 0.0
-        return Found(model, len(best), len(best) / max(1, len(texts)), mean, examples)
+        return Found(model, len(best), len(best) / max(1, len(texts)), mean, adapted, examples)
 
     def real_pairs(self) -> Pairs:
         """Return some pairs of the first evaluation whose file is still there; none without such a file."""

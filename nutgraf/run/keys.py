@@ -92,8 +92,9 @@ def _of_initializer(step: Step, recipe: Recipe) -> Values:
 
 def _of_pairs(step: Step, recipe: Recipe) -> Values:
     if step.model == FOUND:
-        # Where any pair may be found, the step makes what it always made.
+        # Where any pair may be found, and as it is, the step makes what it always made.
         names = ["max_lead", "again_min_score"] if recipe.near.max_lead < 1 else []
+        names += ["adapt"] if recipe.near.adapt else []
         return _values(recipe, "near", "min_score", "max_uses", *names)
     if step.model and step.model.finds:
         names = ["max_uses", "again_min_score", "again_pairs", "summarizer_weight", "expander_weight"]

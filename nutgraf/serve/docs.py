@@ -27,6 +27,7 @@ RESPONSE = """{
     }
   ]
 }"""
+SCORE = '"score": {"total": -2.81, "agreement": 0.87, "content": 0.16, "fluency": 0.39}'
 _PAGE = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string("""<!doctype html>
 <html lang="en">
 <head>
@@ -55,6 +56,11 @@ _PAGE = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_
   -d '{{ request }}'</code></pre>
 <p>The answer to it. Without <code>n_best</code> and <code>explain</code>, it has <code>summary</code> alone.</p>
 <pre><code>{{ response }}</code></pre>
+<p>A model such as agreed-2, in which several models agree, has no probability of a line. Its lines have a score, the
+higher the better: <code>{{ score }}</code>. <code>total</code> orders the lines. It is made of <code>agreement</code>
+(how like the line is to the others that the models proposed, from 0 to 1), <code>content</code> (how well the text
+could be guessed from it) and <code>fluency</code> (how much it reads like a summary). The last two are probabilities
+per word.</p>
 {% endif %}
 <p>Answers: {{ operation.responses|join(", ") }}.</p>
 {% endfor %}{% endfor %}
@@ -66,4 +72,4 @@ _PAGE = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_
 
 def render(schema: dict[str, Any], address: str) -> str:
     """Return the page of a server at an address; everything from the document and the client is escaped."""
-    return _PAGE.render(schema, address=address, request=REQUEST, response=RESPONSE)
+    return _PAGE.render(schema, address=address, request=REQUEST, response=RESPONSE, score=SCORE)

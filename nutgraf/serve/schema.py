@@ -12,6 +12,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from nutgraf.errors import InputError
+from nutgraf.models.proposals import Score
 from nutgraf.run.plain_names import present
 from nutgraf.serve.errors import ApiError
 from nutgraf.serve.limits import LONGEST_SUMMARY, LONGEST_WORD, MOST_SUMMARIES, Limits
@@ -47,7 +48,13 @@ class SummaryBody(BaseModel):
     """One summary. With `explain`: also its words and the geometric mean of their probabilities."""
 
     summary: str
-    probability: float | None = Field(default=None, description="Null where the model has no probabilities.")
+    probability: float | None = Field(default=None, description="Null where the model has none, or a `score` instead.")
+    score: Score | None = Field(
+        default=None,
+        description="Of agreed-N, with `n_best` above 1 or `explain`: what ordered the summaries, more is better. "
+        "`total` is made of `agreement` (how like it is to the other proposals, 0 to 1), `content` (how well the text "
+        "could be guessed from it, a probability per word) and `fluency` (how much it reads like a summary, too).",
+    )
     words: list[Word] = Field(default=[], description="`source` is an index into `source_words`, or null.")
 
 

@@ -20,6 +20,7 @@ from nutgraf.learning.beam import LEAST_BATCH, NEVER, Beam, Decoder, DecodingSta
 from nutgraf.models.agreement import Agreement
 from nutgraf.models.light import LightModel
 from nutgraf.models.light_decoding import Forbid, LightDecoder
+from nutgraf.models.proposals import Proposal
 from nutgraf.progress import Progress, Report, ShouldStop, check_stop, ignore, never
 from nutgraf.text.lexicon import EOS, UNK, Ids
 
@@ -60,7 +61,7 @@ class Backend(Protocol):
 
     longest: int  # words that it can write
 
-    def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Ids]]:
+    def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Proposal]]:
         """Return the best summaries of each sentence, best first: at least one, at most `n_best`."""
 
     def count_work(self, sentences: int, decoding: recipes.Decoding, n_best: int) -> int:
@@ -95,14 +96,14 @@ class Initial:
     def __init__(self, apply: Callable[[Sequence[Ids]], list[Ids]]):
         self.apply = apply
 
-    def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Ids]]:
+    def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Proposal]]:
         """Return one summary each. It knows of nothing that is forbidden: the Summarizer leaves that out."""
         if not isinstance(self.apply, Slow):
-            return [[summary] for summary in self.apply(sentences)]
+            return [[Proposal(summary)] for summary in self.apply(sentences)]
         found = []
         for done, sentence in enumerate(sentences, 1):
             check_stop(request.should_stop)
-            found.append(self.apply([sentence]))
+            found.append([Proposal(summary) for summary in self.apply([sentence])])
             request.report(Progress(done, len(sentences), "sentences"))
         return found
 
@@ -142,9 +143,10 @@ class Searched:
         self.longest = model.settings.positions - 1
         self._output_words, self._facts = output_words, facts
 
-    def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Ids]]:
+    def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Proposal]]:
         """Return the best of the last search."""
-        return [summaries[: request.n_best] for summaries in self.search(sentences, request)[-1]]
+        found = self.search(sentences, request)[-1]
+        return [[Proposal(words) for words in summaries[: request.n_best]] for summaries in found]
 
     def search(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[list[Ids]]]:
         """Return what the beam finds and, where more is asked for than it is wide, what a wider one finds.
@@ -194,14 +196,17 @@ class Agreed:
         self.members, self.agreement = members, agreement
         self.longest = min(member.longest for member in members)
 
-    def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Ids]]:
+    def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Proposal]]:
         """Search with all members, and rank what they found; as there, the best of the first search stays the best."""
         if request.any_length:
             request = replace(request, decoding=_allow_shorter(request.decoding))
         found = [member.search(sentences, self._part(request, number)) for number, member in enumerate(self.members)]
         check_stop(request.should_stop)
-        first, *wider = [self._rank(sentences, of_members) for of_members in zip(*found, strict=True)]
-        return [summaries[: request.n_best] for summaries in (_keep_best(first, *wider) if wider else first)]
+        first, *wider = [_join_proposals(of_members) for of_members in zip(*found, strict=True)]
+        ranked = self._rank(sentences, first)
+        if wider:
+            ranked = self._rank_wider(sentences, [group[0].words for group in ranked], wider[0])
+        return [proposals[: request.n_best] for proposals in ranked]
 
     def _part(self, request: SearchRequest, before: int) -> SearchRequest:
         """Return the same for one member: its progress is a part of the whole, behind that of `before` others."""
@@ -212,18 +217,38 @@ class Agreed:
 
         return replace(request, report=report)
 
-    def _rank(self, sentences: Sequence[Ids], found: Sequence[list[list[Ids]]]) -> list[list[Ids]]:
-        """Return the proposals of all members for each sentence, best first."""
-        proposed = [[words for own in of_one for words in own if len(words)] for of_one in zip(*found, strict=True)]
-        return [ranked or [np.zeros(0, np.int32)] for ranked in self.agreement.rank(sentences, proposed)]
+    def _rank(self, sentences: Sequence[Ids], proposed: Sequence[list[Ids]]) -> list[list[Proposal]]:
+        """Return the proposals for each sentence, best first; at least an empty one."""
+        ranked = self.agreement.rank(sentences, proposed)
+        return [proposals or [Proposal(np.zeros(0, np.int32))] for proposals in ranked]
+
+    def _rank_wider(
+        self, sentences: Sequence[Ids], best: Sequence[Ids], wider: Sequence[list[Ids]]
+    ) -> list[list[Proposal]]:
+        """Return the proposals of a wider search behind the best one of the first, which is weighed with them."""
+        proposed = [
+            group if not len(one) or any(np.array_equal(words, one) for words in group) else [*group, one]
+            for one, group in zip(best, wider, strict=True)
+        ]
+        ranked = self._rank(sentences, proposed)
+        return [_put_first(one, proposals) for one, proposals in zip(best, ranked, strict=True)]
 
     def count_work(self, sentences: int, decoding: recipes.Decoding, n_best: int) -> int:
         """All members search, and weighing takes about as long as one of them."""
         return sum(member.count_work(sentences, decoding, n_best) for member in [*self.members, self.members[0]])
 
     def explain(self, sentence: Ids, summary: Ids) -> Attribution:
-        """Say what the first member attends to."""
+        """Say what the first member attends to, and how probable it finds each word."""
         return self.members[0].explain(sentence, summary)
+
+
+def _join_proposals(of_members: Sequence[list[list[Ids]]]) -> list[list[Ids]]:
+    """Return what all members found for each sentence, without empty summaries."""
+    return [[words for own in of_one for words in own if len(words)] for of_one in zip(*of_members, strict=True)]
+
+
+def _put_first(summary: Ids, proposals: Sequence[Proposal]) -> list[Proposal]:
+    return sorted(proposals, key=lambda proposal: not np.array_equal(proposal.words, summary))
 
 
 def _allow_shorter(decoding: recipes.Decoding) -> recipes.Decoding:

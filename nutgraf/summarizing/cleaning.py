@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from nutgraf.models.proposals import Proposal
 from nutgraf.recipe import Decoding
 from nutgraf.summarizing.codec import UNKNOWN, Codec
 from nutgraf.text.casing import Casing
@@ -36,17 +37,18 @@ class Cleaner:
     codec: Codec
     casing: Casing
 
-    def clean_all(self, summaries: Sequence[Ids], sentence: Ids, decoding: Decoding, most: int) -> list[Ids]:
+    def clean_all(self, proposals: Sequence[Proposal], sentence: Ids, decoding: Decoding, most: int) -> list[Proposal]:
         """Clean the summaries of a sentence, `most` words of each; if asked for, the truest go first."""
-        cleaned = [self._clean(summary, sentence, decoding.faithful)[:most] for summary in summaries]
+        cleaned = [self._clean(proposal.words, sentence, decoding.faithful)[:most] for proposal in proposals]
         if decoding.trim:
             trimmed = [trim(summary, self.codec) for summary in cleaned]
             cleaned = [keep_unit(summary, sentence, self.codec)[:most] for summary in trimmed]
-        if decoding.prefer_true and len(cleaned) > 1:
+        result = [replace(proposal, words=words) for proposal, words in zip(proposals, cleaned, strict=True)]
+        if decoding.prefer_true and len(result) > 1:
             text, *written = self.codec.decode([sentence, *cleaned], UNKNOWN)
             faults = [sum(self._find_faults(words, text)) + any(find_lost_negations(words, text)) for words in written]
-            cleaned = [cleaned[place] for place in sorted(range(len(cleaned)), key=faults.__getitem__)]
-        return cleaned
+            result = [result[place] for place in sorted(range(len(result)), key=faults.__getitem__)]
+        return result
 
     def _clean(self, summary: Ids, sentence: Ids, faithful: bool) -> Ids:
         """Leave out special words and, for the initializers, which do not know of it, what is not faithful."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from nutgraf.models.proposals import Proposal
 from nutgraf.summarizing.backends import Backend
 from nutgraf.summarizing.codec import Codec
 from nutgraf.summarizing.results import Summary, Word
@@ -15,8 +16,11 @@ from nutgraf.text.facts import find_unsupported
 from nutgraf.text.lexicon import Ids
 
 
-def explain_summary(model: Backend, codec: Codec, write: Writer, sentence: Ids, summary: Ids, text: str) -> Summary:
+def explain_summary(
+    model: Backend, codec: Codec, write: Writer, sentence: Ids, proposal: Proposal, text: str
+) -> Summary:
     """Return a summary as it is written, with its words; sentence and summary are ids of the codec."""
+    summary = proposal.words
     attribution = model.explain(sentence, summary)
     decoded, source = codec.decode([summary, sentence])
     forms = write.forms(decoded, text)
@@ -31,16 +35,22 @@ def explain_summary(model: Backend, codec: Codec, write: Writer, sentence: Ids, 
         words.append(Word(form, copied, origin, probability, unsupported[place]))
     known = [word.probability for word in words if word.probability is not None]
     mean = geometric_mean(known if attribution.end is None else [*known, attribution.end])
-    return Summary(write.line(forms), tuple(words), mean, attribution.nearness)
+    # What has a score was not chosen by a probability; that of one of the models would only look like a reason.
+    probability = mean if proposal.score is None else None
+    return Summary(write.line(forms), tuple(words), probability, attribution.nearness, proposal.score)
 
 
 def rank(summaries: Iterable[Summary]) -> tuple[Summary, ...]:
-    """Return the best summary, which is the first, then the others by their probability, each text once."""
+    """Return the best summary, which is the first, then the others by score or probability, each text once."""
     once: dict[str, Summary] = {}
     for summary in summaries:
         once.setdefault(summary.text, summary)
     best, others = [*once.values()][:1], [*once.values()][1:]
-    return (*best, *sorted(others, key=lambda summary: -(summary.probability or 0.0)))
+    return (*best, *sorted(others, key=_worth, reverse=True))
+
+
+def _worth(summary: Summary) -> float:
+    return summary.score.total if summary.score else summary.probability or 0.0
 
 
 def geometric_mean(probabilities: Sequence[float]) -> float | None:

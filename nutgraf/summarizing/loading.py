@@ -54,16 +54,18 @@ def language_of(run: Run | Export) -> Language:
     return run.language if isinstance(run, Export) else Language.of(run)
 
 
-def load_backend(run: Run | Export, name: str, language: Language, device: str | torch.device) -> Backend:
-    """Load the model of a summarizer that is done."""
+def load_backend(
+    run: Run | Export, name: str, language: Language, device: str | torch.device, light: bool = False
+) -> Backend:
+    """Load the model of a summarizer that is done; `light`: for numpy, also where torch is installed."""
     folder, parsed = run.intact(name), ModelName.parse(name)
     if not is_seq2seq(parsed):
         from nutgraf.models.initializers import load_initializer  # exports have none
 
         return Initial(load_initializer(parsed.chain, folder, len(language.lexicon)))
     if parsed.chain == AGREED:
-        return _load_agreed(run, Members.load(folder, len(language.lexicon)), language, device)
-    return make_searched(_load_seq2seq(folder, device, len(language.lexicon)), language)
+        return _load_agreed(run, Members.load(folder, len(language.lexicon)), language, device, light)
+    return make_searched(_load_seq2seq(folder, device, len(language.lexicon), light), language)
 
 
 def make_searched(model: LightModel | Seq2seq, language: Language) -> Searched:
@@ -73,15 +75,18 @@ def make_searched(model: LightModel | Seq2seq, language: Language) -> Searched:
     return Searched(model, language.decoding.output_words, facts)
 
 
-def _load_agreed(run: Run | Export, members: Members, language: Language, device: str | torch.device) -> Agreed:
-    *summarizers, expander = [_load_seq2seq(run.intact(name), device, len(language.lexicon)) for name in members.names]
+def _load_agreed(
+    run: Run | Export, members: Members, language: Language, device: str | torch.device, light: bool
+) -> Agreed:
+    words = len(language.lexicon)
+    *summarizers, expander = [_load_seq2seq(run.intact(name), device, words, light) for name in members.names]
     searched = [make_searched(model, language) for model in summarizers]
     return Agreed(searched, Agreement(expander, members.fluency, members.weights))
 
 
-def _load_seq2seq(folder: Path, device: str | torch.device, lexicon: int) -> LightModel | Seq2seq:
-    """Load a model for torch or, where that is not installed, for numpy: both give the same summaries."""
-    if not has_torch():
+def _load_seq2seq(folder: Path, device: str | torch.device, lexicon: int, light: bool) -> LightModel | Seq2seq:
+    """Load a model for torch or, where that is not installed or not wanted, for numpy: both give the same summaries."""
+    if light or not has_torch():
         return LightModel.load(folder, lexicon)
     from nutgraf.models.storage import load
 

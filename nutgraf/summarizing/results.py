@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nutgraf.models.proposals import Score
+
 
 @dataclass(frozen=True)
 class SummaryOptions:
@@ -26,18 +28,22 @@ class Word:
     text: str
     copied: bool  # stands in the text
     source: int | None  # its place among the text's words, or the place most attended to; initializers attend to none
-    probability: float | None  # the model's own, given the words before; the initializers have none
+    probability: float | None  # the model's own, given the words before; of agreed-N: all-N's; initializers have none
     unsupported: bool  # a name or a number that is not in the text
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A summary with its words; `probability` is the geometric mean of theirs and of the end's: the model's score."""
+    """A summary with its words; `probability` is the geometric mean of theirs and of the end's: the model's score.
+
+    Of agreed-N, which several models make together, there is a `score` in its place.
+    """
 
     text: str
     words: tuple[Word, ...]
     probability: float | None
     nearness: float | None = None  # of near-0: how near this real summary is to the text, from 0 to 1
+    score: Score | None = None  # of agreed-N: what ordered the summaries
 
 
 @dataclass(frozen=True)

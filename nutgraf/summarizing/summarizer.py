@@ -18,6 +18,7 @@ from nutgraf import recipe as recipes
 from nutgraf.errors import InputError
 from nutgraf.hardware import Hardware, using_threads
 from nutgraf.models.lead import Lead
+from nutgraf.models.proposals import Proposal
 from nutgraf.progress import Report, ShouldStop, check_stop, has_terminal, ignore, never, show_bar
 from nutgraf.run.folder import Run
 from nutgraf.summarizing.backends import Backend, Initial
@@ -82,17 +83,23 @@ class Summarizer:
 
     @classmethod
     def load(
-        cls, path: str | Path | None = None, name: str | None = None, device: str = "cpu", threads: int | None = None
+        cls,
+        path: str | Path | None = None,
+        name: str | None = None,
+        device: str = "cpu",
+        threads: int | None = None,
+        light: bool = False,
     ) -> Summarizer:
         """Load from a run folder or an export: the summarizer called `name`, or the best that is done.
 
         `path` may also be the name of a model that comes with nutgraf (none: "news"), or end in a summarizer's name,
         "run/mu1-2". The best is the one with the highest ROUGE-L where the run was evaluated, else the last all-N.
-        `threads` of the processor are used; None: as many as torch uses or, without torch, one per core.
+        `threads` of the processor are used; None: as many as torch uses or, without torch, one per core. With `light`,
+        numpy computes even where torch is installed: the same summaries, without the seconds that torch's import takes.
         """
         hardware = Hardware.of(device, threads or 0)
         run, choice = locate(find_model(path), name)
-        summarizer = cls.of(run, choice.name, hardware.name, threads=threads)
+        summarizer = cls.of(run, choice.name, hardware.name, threads=threads, light=light)
         summarizer.reason = choice.reason
         return summarizer
 
@@ -104,11 +111,12 @@ class Summarizer:
         device: str | torch.device = "cpu",
         language: Language | None = None,
         threads: int | None = None,
+        light: bool = False,
     ) -> Summarizer:
         """Load one summarizer of an open run or export; several of one run may share its `language`."""
         check_done(run, name)
         language = language or language_of(run)
-        model = load_backend(run, name, language, device)
+        model = load_backend(run, name, language, device, light)
         return cls(name, model, language.lexicon, language.text, language.decoding, language.casing, threads)
 
     @classmethod
@@ -197,7 +205,7 @@ class Summarizer:
 
     def _words(self, texts: Sequence[str], options: SummaryOptions, report: Report) -> list[list[str]]:
         codec, _, found = self._search(texts, options, report, never)
-        return [codec.decode(summaries)[0] if summaries else [] for summaries in found]
+        return [codec.decode([proposals[0].words])[0] if proposals else [] for proposals in found]
 
     def _words_with_bar(self, texts: Sequence[str], options: SummaryOptions) -> list[list[str]]:
         found: list[list[str]] = []
@@ -235,20 +243,20 @@ class Summarizer:
         return [self._explained_result(codec, *one, should_stop) for one in together]
 
     def _result(
-        self, codec: Codec, text: str, _: Ids, summaries: Sequence[Ids], should_stop: ShouldStop
+        self, codec: Codec, text: str, _: Ids, proposals: Sequence[Proposal], should_stop: ShouldStop
     ) -> SummaryResult:
         check_stop(should_stop)
-        line = self._write(codec.decode(summaries)[0] if summaries else [], text)
+        line = self._write(codec.decode([proposals[0].words])[0] if proposals else [], text)
         return SummaryResult((), (Summary(line, (), None),))
 
     def _explained_result(
-        self, codec: Codec, text: str, sentence: Ids, summaries: Sequence[Ids], should_stop: ShouldStop
+        self, codec: Codec, text: str, sentence: Ids, proposals: Sequence[Proposal], should_stop: ShouldStop
     ) -> SummaryResult:
         source = self._tokenizer.tokenize(self._beginning(text))[: len(sentence)]
         explained = []
-        for summary in summaries:
+        for proposal in proposals:
             check_stop(should_stop)
-            explained.append(explain_summary(self._model, codec, self._write, sentence, summary, text))
+            explained.append(explain_summary(self._model, codec, self._write, sentence, proposal, text))
         return SummaryResult(tuple(source), rank(explained))
 
     def count_work(self, texts: int, options: SummaryOptions) -> int:
@@ -265,7 +273,7 @@ class Summarizer:
 
     def _search(
         self, texts: Sequence[str], options: SummaryOptions, report: Report, should_stop: ShouldStop
-    ) -> tuple[Codec, list[Ids], list[list[Ids]]]:
+    ) -> tuple[Codec, list[Ids], list[list[Proposal]]]:
         """Return the texts as ids and the best summaries of each; a blank text has none."""
         decoding, codec = self._settings(options), Codec(self._lexicon, self._text.digits)
         search = Search(self._model, Cleaner(codec, self.casing), options, report, should_stop)

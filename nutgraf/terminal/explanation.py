@@ -1,8 +1,8 @@
 """Where the words of a summary come from, as people read it in a terminal.
 
 A word of the summary that is not in the text is in brackets; a name or a number that is not has a question mark, too.
-Below: how probable the summary is, or how near if it is a real one that was found; what the model attended to for its
-new words, what to check, and the next best ones.
+Below: how probable the summary is, how near if it is a real one that was found, or why several models prefer it; what
+the model attended to for its new words, what to check, and the next best ones.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
+from nutgraf.models.proposals import Score
 from nutgraf.summarizing.results import Summary, SummaryResult, Word
 from nutgraf.terminal.console import out
 from nutgraf.text.tokens import detokenize
@@ -60,12 +61,21 @@ def _mark(piece: str, word: Word) -> tuple[str, str]:
 def _rows(summary: Summary, source: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
     if summary.probability is not None:
         yield "probability", f"{summary.probability:.0%} per word", ""
+    if summary.score is not None:
+        yield from _score_rows(summary.score)
     if summary.nearness is not None:
         yield "nearness", f"{summary.nearness:.2f}, of this real summary to the text", ""
     if new := [_new(word, source) for word in summary.words if is_new(word)]:
         yield "new", ", ".join(new), ""
     for reason in _reasons(summary):
         yield "unsupported", reason, _UNSUPPORTED
+
+
+def _score_rows(score: Score) -> Iterator[tuple[str, str, str]]:
+    yield "score", f"{score.total:.2f}, the higher the better; it is made of these three:", ""
+    yield "agreement", f"{percent(score.agreement)}: how like it is to the other lines that the models proposed", ""
+    yield "content", f"{percent(score.content)} per word: how well the text could be guessed from it", ""
+    yield "fluency", f"{percent(score.fluency)} per word: how much it reads like the summaries of the training", ""
 
 
 def _new(word: Word, source: tuple[str, ...]) -> str:
@@ -89,5 +99,17 @@ def _row(name: str, value: str, style: str) -> Text:
 
 def _other(summary: Summary) -> Text:
     sure = [] if summary.probability is None else [f"{summary.probability:.0%} per word"]
+    if summary.score is not None:
+        sure.append(_parts(summary.score))
     notes = "; ".join([*sure, *_reasons(summary)])
     return Text.assemble(("  or           ", _SOFT), mark_new_words(summary), (f" ({notes})" if notes else "", _SOFT))
+
+
+def _parts(score: Score) -> str:
+    parts = {"agreement": score.agreement, "content": score.content, "fluency": score.fluency}
+    return f"score {score.total:.2f}: " + ", ".join(f"{name} {percent(share)}" for name, share in parts.items())
+
+
+def percent(share: float) -> str:
+    """Return a share with two digits that count."""
+    return f"{share:.0%}" if share >= 0.095 else f"{share:.1%}"

@@ -15,7 +15,7 @@ from pathlib import Path
 from nutgraf.errors import InputError
 from nutgraf.summarizing.documents import DocumentSummary
 from nutgraf.summarizing.records import as_record
-from nutgraf.summarizing.results import SummaryOptions, SummaryResult
+from nutgraf.summarizing.results import Summary, SummaryOptions, SummaryResult
 from nutgraf.summarizing.summarizer import Summarizer
 from nutgraf.text.reading import STDIN, clean_line, read_blocks
 from nutgraf.text.sentences import split_sentences
@@ -157,8 +157,13 @@ def list_summaries(found: SummaryResult, options: SummaryOptions) -> list[str]:
     """Return the summaries of a text, one per line; of several, each with its score; an empty line for no text."""
     if options.n_best == 1:
         return [found.summaries[0].text]
-    scores = ["" if s.probability is None else f"{s.probability:4.0%}  " for s in found.summaries]
-    return [f"{score}{s.text}" for score, s in zip(scores, found.summaries, strict=True)] or [""]
+    return [f"{_show_score(summary)}{summary.text}" for summary in found.summaries] or [""]
+
+
+def _show_score(summary: Summary) -> str:
+    if summary.score is not None:
+        return f"{summary.score.total:6.2f}  "
+    return "" if summary.probability is None else f"{summary.probability:4.0%}  "
 
 
 def print_document(name: str, found: DocumentSummary, model: str, bullets: int, as_json: bool) -> None:

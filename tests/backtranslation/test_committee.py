@@ -28,7 +28,7 @@ def test_the_first_of_all_proposals_is_chosen() -> None:
     committee = Committee(teachers, agreement, recipe.Teaching(beam=3), decoding, 0, "key")
     found = [beam(ConvDecoder(one), SENTENCES, Beam.of(decoding, 3, unk=False)) for one in teachers]
     proposed = [[hypothesis.words for hypothesis in [*a, *b]] for a, b in zip(*found, strict=True)]
-    best = [ranked[0].tolist() for ranked in agreement.rank(SENTENCES, proposed, Estimate())]
+    best = [ranked[0].words.tolist() for ranked in agreement.rank(SENTENCES, proposed, Estimate())]
     chosen = [words.tolist() for words in committee(SENTENCES, 0)]
     assert chosen == best
     of_first = [words in [h.words.tolist() for h in own] for own, words in zip(found[0], chosen, strict=True)]

@@ -36,10 +36,12 @@ def test_costs_grow_with_what_is_asked() -> None:
 
 
 def test_pairs_are_found_in_about_the_time_measured() -> None:
-    settings = recipe.override(recipe.load("quick"), ['plan.initializers=["near"]', "plan.iterations=4"])
+    adapting = recipe.override(recipe.load("quick"), ['plan.initializers=["near"]', "plan.iterations=4"])
+    settings = recipe.override(adapting, ["near.adapt=false"])
     steps = make_plan(settings.plan)
     costs = estimate(steps, settings, Sizes(85_000, 1_000_000, 30, 9), threads=2)
     assert 60 < costs["near-0.pairs"] < 100  # 75 s were measured
+    assert estimate(steps, adapting, Sizes(85_000, 1_000_000, 30, 9), 2)["near-0.pairs"] > 2 * costs["near-0.pairs"]
     assert costs["near-0"] < 10
     half = estimate(steps, settings, Sizes(42_500, 1_000_000, 30, 9), threads=2)
     assert 0.45 < half["near-0.pairs"] / costs["near-0.pairs"] < 0.55

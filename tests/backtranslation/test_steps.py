@@ -11,7 +11,7 @@ from safetensors.numpy import load_file
 
 from nutgraf.backtranslation.found import load_chosen, load_match
 from nutgraf.backtranslation.pairs import coverage
-from nutgraf.backtranslation.steps import Steps
+from nutgraf.backtranslation.steps import Steps, Task
 from nutgraf.errors import RecipeError
 from nutgraf.hardware import Hardware
 from nutgraf.models import storage
@@ -157,6 +157,25 @@ def test_found_pairs_are_those_that_near_chooses_with_their_scores(with_near: Ru
         expected = model.score(Corpus.of([text]), np.array([[place]]))[0, 0] if place != NONE else 0.0
         assert score == pytest.approx(expected, rel=1e-4)
         assert score == 0 or score >= with_near.recipe.near.min_score
+
+
+def test_summaries_of_others_are_made_to_fit_where_the_recipe_says_so(with_near: Run, tmp_path: Path) -> None:
+    settings = replace(with_near.recipe.near, adapt=True)
+    run = replace(with_near, recipe=replace(with_near.recipe, near=settings))
+    step = next(step for step in run.plan() if step.name == "near-0.pairs")
+    Steps(run, CPU).make(Task(step, tmp_path, tmp_path, "seed"))
+    prepared, words = Steps(run, CPU).prepared, Near.load(run.step_folder("near-0")).words
+    (places, scores), made = load_chosen(tmp_path), Corpus.open(tmp_path, ARTIFICIAL)
+    assert len(made) == len(prepared.texts)
+    assert np.array_equal(places != NONE, made.lengths > 0)
+    assert np.array_equal(places != NONE, scores >= settings.min_score)
+    assert load_match(tmp_path).places.shape == load_match(with_near.step_folder("near-0.pairs")).places.shape
+    facts = words.names | words.numbers
+    for text, summary in zip(prepared.texts, made, strict=True):
+        assert np.isin(summary[facts[summary]], text).all()
+    was = [prepared.summaries[int(place)].tolist() for place in places if place != NONE]
+    now = [summary.tolist() for summary in made if len(summary)]
+    assert any(one != other for one, other in zip(was, now, strict=True))
 
 
 def test_pairs_are_found_again_among_the_first_candidates(with_near: Run) -> None:

@@ -39,7 +39,7 @@ TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "tests-of-nutgraf-on-two-no
 ENVIRONMENT = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "RAY_raylet_start_wait_time_s": "40", **TOKEN}
 PORTS = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port", "runtime_env_agent_port")
 pytestmark = [
-    pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed: pip install 'nutgraf[cluster]'"),
+    pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed: pip install '.[cluster]'"),
     pytest.mark.filterwarnings("ignore"),  # Ray's own
 ]
 

@@ -43,6 +43,32 @@ def test_summarize_gives_the_same_strings_as_python(
     }
 
 
+LOOK = """
+import json, os, sys
+from nutgraf import cli
+try:
+    cli.main(sys.argv[1:])
+finally:
+    print(json.dumps({"torch": "torch" in sys.modules, "numpy": "numpy" in sys.modules, **os.environ}), file=sys.stderr)
+"""
+
+
+def test_a_trained_model_summarizes_without_torch_where_torch_is_installed(finished: Run, corpus: Corpus) -> None:
+    text = next(read_lines(corpus.texts, 1))
+
+    def look(model: str, **environment: str) -> tuple[str, dict[str, object]]:
+        command = [sys.executable, "-c", LOOK, "summarize", text, "--model", str(finished.folder / model)]
+        free = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+        found = subprocess.run(command, capture_output=True, text=True, check=True, env=free | environment)
+        return found.stdout.rstrip("\n"), json.loads(found.stderr)
+
+    line, seen = look("all-2")
+    assert line == Summarizer.load(finished.folder, "all-2")(text)
+    assert (seen["torch"], seen["numpy"], seen["OPENBLAS_NUM_THREADS"]) == (False, True, "1")
+    _, seen = look("mu1-0", OPENBLAS_NUM_THREADS="3")  # an initializer needs torch, and the environment decides
+    assert (seen["torch"], seen["OPENBLAS_NUM_THREADS"]) == (True, "3")
+
+
 def test_explanations_alternatives_and_faith_as_data(
     finished: Run, corpus: Corpus, tmp_path: Path, capsys: Capture
 ) -> None:
@@ -52,7 +78,7 @@ def test_explanations_alternatives_and_faith_as_data(
     asked = ("summarize", tmp_path / "texts.txt", "--model", finished.folder, *options)
     assert run(*asked, "--explain", "--n-best", "3") == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    summarizer = Summarizer.load(finished.folder)
+    summarizer = Summarizer.load(finished.folder, light=True)
     assert [row["summary"] for row in rows] == summarizer(texts, 6, faithful=True)
     for row, found in zip(rows[:-1], summarizer.explain(texts[:-1], 6, faithful=True, n_best=3), strict=True):
         best, *others = found.summaries

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import replace
+from dataclasses import astuple, replace
 from itertools import pairwise
 
 import numpy as np
@@ -85,7 +85,7 @@ def agreement(a: float = 0.8, b: float = 0.2, t: float = 0.0) -> Agreement:
 def rank(
     of: Agreement, texts: list[np.ndarray], proposed: list[list[np.ndarray]], kept: int | None = None
 ) -> list[list[list[int]]]:
-    return [[words.tolist() for words in found] for found in of.rank(texts, proposed, Estimate(), kept)]
+    return [[one.words.tolist() for one in found] for found in of.rank(texts, proposed, Estimate(), kept)]
 
 
 def slow_score(of: Agreement, text: np.ndarray, proposed: list[list[int]], place: int) -> float:
@@ -116,6 +116,21 @@ def test_the_order_is_by_the_formula(weights: tuple[float, ...]) -> None:
         assert [scores[tuple(words)] for words in found] == pytest.approx(sorted(scores.values(), reverse=True))
 
 
+def test_a_score_is_the_formula_and_has_its_parts() -> None:
+    of = agreement(0.8, 0.2)
+    for text, group, found in zip(TEXTS, PROPOSED, of.rank(TEXTS, PROPOSED, Estimate()), strict=True):
+        proposed = [words.tolist() for words in group]
+        for one in found:
+            assert one.score is not None
+            place, score = proposed.index(one.words.tolist()), one.score
+            assert score.total == pytest.approx(slow_score(of, text, proposed, place))
+            assert score.agreement == pytest.approx(slow_score(agreement(0, 0), text, proposed, place))
+            more_content = slow_score(agreement(1.8, 0.2), text, proposed, place)
+            assert math.log(score.content) == pytest.approx(more_content - score.total)
+            more_fluency = slow_score(agreement(0.8, 1.2), text, proposed, place)
+            assert math.log(score.fluency) == pytest.approx(more_fluency - score.total)
+
+
 def test_the_choice_by_hand() -> None:
     # 4 5 is proposed twice, and half of 4 5 6 is in it; nobody else says 7 8.
     (found,) = rank(agreement(0, 0), TEXTS[:1], [ids([[7, 8], [4, 5, 6], [4, 5], [4, 5]])])
@@ -130,13 +145,16 @@ def test_only_the_most_alike_are_weighed_and_the_others_follow() -> None:
     for found, expected in zip(weighed, alike, strict=True):
         assert sorted(found[:2]) == sorted(expected[:2])
         assert found[2:] == expected[2:]
+    for group in agreement().rank(TEXTS, PROPOSED, Estimate(), 2):
+        assert [one.score is not None for one in group] == [place < 2 for place in range(len(group))]
 
 
 def test_the_order_of_a_text_does_not_depend_on_the_others() -> None:
     together = agreement().rank(TEXTS, PROPOSED, Estimate(5))
     for text, group, found in zip(TEXTS, PROPOSED, together, strict=True):
         (alone,) = agreement().rank([text], [group], Estimate(5))
-        assert [words.tolist() for words in alone] == [words.tolist() for words in found]
+        assert [one.words.tolist() for one in alone] == [one.words.tolist() for one in found]
+        assert [one.score for one in alone] == [one.score for one in found]
 
 
 def test_the_order_is_the_same_in_numpy() -> None:
@@ -147,10 +165,13 @@ def test_the_order_is_the_same_in_numpy() -> None:
     proposed = [ids([rng.integers(3, 12, size=rng.integers(1, 5)).tolist() for _ in range(6)]) for _ in texts]
     for estimate in (Estimate(), Estimate(5)):
         found, expected = (
-            [[words.tolist() for words in group] for group in each.rank(texts, proposed, estimate)]
-            for each in (light, of)
+            [one for group in each.rank(texts, proposed, estimate) for one in group] for each in (light, of)
         )
-        assert found == expected
+        assert [one.words.tolist() for one in found] == [one.words.tolist() for one in expected]
+        for one, other in zip(found, expected, strict=True):
+            assert one.score is not None
+            assert other.score is not None
+            assert astuple(one.score) == pytest.approx(astuple(other.score), rel=1e-5)
 
 
 def test_no_texts_and_no_proposals() -> None:

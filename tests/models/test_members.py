@@ -1,5 +1,6 @@
 """agreed-N as it is stored."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,18 @@ def test_members_come_back_as_they_were_stored(tmp_path: Path) -> None:
     assert again.names == ("all-2", "near-2", "mu1-1")
     assert (again.weights, again.made_from) == (members.weights, members.made_from)
     assert again.fluency.bits(SUMMARIES).tolist() == fluency.bits(SUMMARIES).tolist()
+
+
+def test_those_of_an_earlier_version_are_made_again_by_train(tmp_path: Path) -> None:
+    Members(("all-2",), "mu1-1", recipe.Agreement(), Trigrams.train(SUMMARIES, LEXICON), {}).save(tmp_path)
+    table = json.loads((tmp_path / "agreed.json").read_text())
+    table["teaching"] = table.pop("weights")
+    (tmp_path / "agreed.json").write_text(json.dumps(table))
+    with pytest.raises(
+        RunError, match=r"agreed\.json: an earlier version of nutgraf made it\. The `nutgraf train`"
+    ) as error:
+        Members.load(tmp_path)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("expander", ["../all-2", "agreed-2", "mu1-0", "/etc"])

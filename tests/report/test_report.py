@@ -127,6 +127,20 @@ def test_a_run_with_near_shows_the_pairs_that_were_found(with_near: Run) -> None
     assert "cannot be read" not in text
 
 
+def test_pairs_that_were_made_to_fit_are_counted(with_near: Run, tmp_path: Path) -> None:
+    shutil.copytree(with_near.folder, tmp_path / "run")
+    run = Run.open(tmp_path / "run")
+    assert "stand in place" not in Reader(render_page(run, "now")).text
+    folder = run.step_folder("near-0.pairs")
+    made = [summary.tolist() for summary in Sentences.open(folder, "artificial")]
+    first = next(place for place, summary in enumerate(made) if summary)
+    made[first] = [*made[first], made[first][0]]
+    Sentences.of(made).save(folder, "artificial")
+    assert [found.adapted for found in Facts(run).found()] == [1, 0]
+    text = Reader(render_page(run, "now")).text
+    assert "In 1 of them, names or numbers of the text stand in place of the summary’s own." in text
+
+
 def test_found_pairs_are_neither_artificial_samples_nor_empty_in_histograms(with_near: Run) -> None:
     facts = Facts(with_near)
     shown = {step.name for _, cards in samples(facts) for _, written in cards for step, _ in written}

@@ -80,6 +80,7 @@ def test_a_setting_changes_the_steps_that_use_it(setting: str, steps: set[str]) 
         ("near.min_score=0.5", {"near-0.pairs"}),
         ("near.max_uses=9", {"near-0.pairs"}),
         ("near.max_lead=0.5", {"near-0.pairs"}),
+        ("near.adapt=true", {"near-0.pairs"}),
         ("near.again_min_score=0.5", {"near-2.pairs"}),
         ("near.again_pairs=9", {"near-2.pairs"}),
         ("near.summarizer_weight=9", {"near-2.pairs"}),

@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import count
 from threading import Event
 
 import httpx
 
+from nutgraf.models.proposals import Score
 from nutgraf.progress import ShouldStop, Stopped, never
 from nutgraf.run.folder import Choice
 from nutgraf.serve.access import Access
@@ -59,6 +61,26 @@ def explain(text: str, summary: str, n_best: int) -> SummaryResult:
     words = (Word(source[0], True, 0, 0.5, False), Word("news", False, None, None, False))
     ranked = [summary, *(f"{summary} {rank}" for rank in range(2, n_best + 1))]
     return SummaryResult(source, tuple(Summary(one, (*words, Word("42", False, 0, 0.25, True)), 0.5) for one in ranked))
+
+
+@dataclass
+class Agrees(Echo):
+    """Answers as an agreed-N does: with a score in place of a probability."""
+
+    def __post_init__(self) -> None:
+        self.go.set()
+
+    def answer(
+        self, texts: Sequence[str], options: SummaryOptions, should_stop: ShouldStop = never
+    ) -> list[SummaryResult]:
+        found = super().answer(texts, options, should_stop)
+        return [replace(one, summaries=tuple(map(give_score, one.summaries, count()))) for one in found]
+
+
+def give_score(summary: Summary, place: int) -> Summary:
+    if not summary.words:  # neither explained nor one of several
+        return summary
+    return replace(summary, probability=None, score=Score(-2.5 - place, 0.75, 0.016, 0.25))
 
 
 def echo(name: str = "a") -> Echo:

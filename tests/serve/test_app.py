@@ -13,7 +13,7 @@ from nutgraf.serve import app
 from nutgraf.serve.access import Access
 from nutgraf.serve.limits import LONGEST_WORD, Limits
 from nutgraf.serve.log import LOGGER, JsonFormatter
-from tests.serve.serving import URL, Echo, echo, models, running, wait_for
+from tests.serve.serving import URL, Agrees, Echo, echo, models, running, wait_for
 
 LIMITS = Limits(body=2000, texts=3, words=20, work=60)
 
@@ -65,6 +65,25 @@ def test_alternatives_explanations_and_faithful_summaries_on_request(client: htt
         "alternatives": [{"summary": other, **explanation} for other in others],
     }
     assert answer(faithful=True) == {"summary": "a faithful|None|None|One two"}
+
+
+def test_what_several_models_agree_on_has_a_score_where_there_are_several_or_it_is_explained() -> None:
+    with running(models(Agrees("agreed-2"))) as client:
+
+        def answer(**options: object) -> dict[str, object]:
+            found = client.post(URL, json={"text": "One two", **options}).json()["summaries"][0]
+            assert isinstance(found, dict)
+            return found
+
+        score = {"total": -2.5, "agreement": 0.75, "content": 0.016, "fluency": 0.25}
+        assert "score" not in answer()
+        several = answer(n_best=2)
+        assert (several["score"], "probability" in several) == (score, False)
+        assert several["alternatives"] == [
+            {"summary": "agreed-2|None|None|One two 2", "score": score | {"total": -3.5}}
+        ]
+        explained = answer(explain=True)
+        assert (explained["score"], explained["probability"]) == (score, None)
 
 
 def test_models_health_and_metrics(client: httpx.Client) -> None:

@@ -21,7 +21,7 @@ from nutgraf.progress import ShouldStop, never
 from nutgraf.serve.access import Access
 from nutgraf.serve.limits import Limits
 from nutgraf.summarizing.results import Summary, SummaryOptions, SummaryResult, Word
-from tests.serve.serving import Echo, explain, models, running
+from tests.serve.serving import Agrees, Echo, explain, models, running
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 MISSING = " and ".join(f"no {name}" for name in ("chromium", "chromedriver") if not shutil.which(name))
@@ -248,10 +248,24 @@ def test_alternatives_have_scores(page: webdriver.Chrome) -> None:
     for row, score in zip(rows, page.find_elements(By.CSS_SELECTOR, "#alternatives .score"), strict=True):
         assert row.rect["y"] <= score.rect["y"] < row.rect["y"] + row.rect["height"]
     assert one(page, "#about-scores").is_displayed()
+    assert not one(page, "#about-agreement").is_displayed()
     choose(page, "mu1-2")  # it has neither alternatives nor probabilities
     until(page, lambda: answered(page, "Fire"))
     assert not one(page, "#next").is_displayed()
     assert not one(page, "#about-scores").is_displayed()
+
+
+def test_the_score_of_several_models_is_explained(browser: webdriver.Chrome) -> None:
+    with running(models(Agrees("agreed-2"))) as client:
+        browser.get(str(client.base_url))
+        until(browser, lambda: texts(browser, "#model option"))
+        summarize(browser, "Fire in town")
+        parts = "agreement 75%, content 1.6%, fluency 25%"
+        assert one(browser, "#tally").text == f"3 words: 1 copied, 2 new; score −2.50 ({parts})"
+        assert texts(browser, "#alternatives .score") == ["−3.50", "−4.50", "−5.50"]
+        assert texts(browser, "#alternatives .parts") == [parts] * 3
+        assert not one(browser, "#about-scores").is_displayed()
+        assert one(browser, "#about-agreement").text.startswith("Score: the higher the better. It is made of agreement")
 
 
 def test_all_models_side_by_side_get_what_was_chosen(page: webdriver.Chrome) -> None:

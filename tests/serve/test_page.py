@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from html import unescape
 from pathlib import Path
 
 import httpx
 import pytest
 
+from nutgraf.models.proposals import Score
 from nutgraf.serve.app import STATIC
-from nutgraf.serve.docs import REQUEST, RESPONSE
+from nutgraf.serve.docs import REQUEST, RESPONSE, SCORE
 from nutgraf.serve.schema import SummarizeRequest, SummarizeResponse
 from tests.serve.serving import echo, models, running
 
@@ -90,6 +93,8 @@ def test_the_docs_show_this_server_and_an_answer_that_follows_the_schema(client:
     assert f"curl {str(client.base_url).rstrip('/')}/v1/summarize " in docs
     assert REQUEST in docs
     assert RESPONSE in docs
+    assert SCORE in docs
+    assert set(json.loads(f"{{{SCORE}}}")["score"]) == {field.name for field in fields(Score)}
 
 
 def test_the_answer_in_the_docs_is_consistent() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +45,7 @@ def toy_agreed(copy: bool = True) -> Agreed:
 
 def search(model: Agreed | Searched, sentences: list[Ids], n_best: int, decoding: recipes.Decoding = DECODING) -> Found:
     found = model(sentences, SearchRequest(decoding, n_best, lambda _: NONE))
-    return [[words.tolist() for words in summaries] for summaries in found]
+    return [[one.words.tolist() for one in proposals] for proposals in found]
 
 
 def test_all_proposals_are_there_in_the_order_of_the_agreement() -> None:
@@ -53,7 +53,7 @@ def test_all_proposals_are_there_in_the_order_of_the_agreement() -> None:
     beams = [search(member, SENTENCES, 3) for member in agreed.members]
     proposed = [[np.array(words, np.int32) for words in [*a, *b]] for a, b in zip(*beams, strict=True)]
     expected = agreed.agreement.rank(SENTENCES, proposed)
-    assert search(agreed, SENTENCES, 3) == [[words.tolist() for words in group[:3]] for group in expected]
+    assert search(agreed, SENTENCES, 3) == [[one.words.tolist() for one in group[:3]] for group in expected]
     firsts = [group[0] for group in search(agreed, SENTENCES, 1)]
     assert firsts != [group[0] for group in beams[0]]
     assert firsts != [group[0] for group in beams[1]]
@@ -63,10 +63,10 @@ def test_members_propose_shorter_lines_where_any_length_will_do() -> None:
     agreed, usual = toy_agreed(), replace(DECODING, min_words=4, max_words=6)
     shorter = replace(usual, shorter=0.5)
     found = agreed(SENTENCES, SearchRequest(shorter, 3, lambda _: NONE, any_length=True))
-    assert [[words.tolist() for words in group] for group in found] == search(
+    assert [[one.words.tolist() for one in group] for group in found] == search(
         agreed, SENTENCES, 3, replace(usual, min_words=2)
     )
-    assert any(len(words) < 4 for group in found for words in group)
+    assert any(len(one.words) < 4 for group in found for one in group)
     assert search(agreed, SENTENCES, 3, shorter) == search(agreed, SENTENCES, 3, usual)  # who asks for a length gets it
 
 
@@ -81,14 +81,29 @@ def test_more_alternatives_than_the_beam_is_wide_leave_the_best_one() -> None:
     for group in many:
         assert 6 < len(group) <= 8
         assert len({tuple(words) for words in group}) == len(group)
+    for proposals in toy_agreed()(SENTENCES, SearchRequest(DECODING, 8, lambda _: NONE)):  # one scale for all of them
+        scores = [one.score.total for one in proposals if one.score]
+        assert len(scores) == len(proposals)
+        assert scores[1:] == sorted(scores[1:], reverse=True)
+
+
+def test_the_best_of_the_first_search_is_weighed_with_what_a_wider_one_finds() -> None:
+    agreed, group = toy_agreed(), [np.array(words, np.int32) for words in ([3, 4], [4, 5], [5, 6, 7])]
+    (found,) = agreed._rank_wider(SENTENCES[:1], [np.array([9, 8], np.int32)], [group])
+    (expected,) = agreed.agreement.rank(SENTENCES[:1], [[*group, np.array([9, 8], np.int32)]])
+    assert found[0].words.tolist() == [9, 8]
+    assert sorted(one.score.total for one in found if one.score) == sorted(e.score.total for e in expected if e.score)
+    (there,) = agreed._rank_wider(SENTENCES[:1], [group[1]], [group])
+    assert sorted(one.words.tolist() for one in there) == sorted(words.tolist() for words in group)
+    assert there[0].words.tolist() == [4, 5]
 
 
 def test_what_is_forbidden_is_proposed_by_nobody() -> None:
     agreed, faithful = toy_agreed(copy=False), replace(DECODING, faithful=True)
-    barred = agreed(SENTENCES[:1], SearchRequest(faithful, 1, lambda _: NONE))[0][0][:1]
+    barred = agreed(SENTENCES[:1], SearchRequest(faithful, 1, lambda _: NONE))[0][0].words[:1]
     for decoding, free in ((faithful, False), (DECODING, True)):
         found = agreed(SENTENCES[:1], SearchRequest(decoding, 6, lambda _: barred))[0]
-        assert any(barred[0] in words for words in found) == free
+        assert any(barred[0] in one.words for one in found) == free
 
 
 def test_progress_counts_each_sentence_once_and_a_sentence_without_words_has_a_summary() -> None:
@@ -149,23 +164,29 @@ def test_summaries_of_a_run(run: Run, texts: list[str]) -> None:
     assert [one.summaries[0].text for one in explained[:-1]] == lines[:-1]
     assert all(word.source is not None for one in explained for summary in one.summaries for word in summary.words)
     assert all(len(line.split()) <= 4 for line in agreed(texts, max_words=4))
+    for one in explained[:-1]:
+        scores = [summary.score.total for summary in one.summaries if summary.score]
+        assert len(scores) == len(one.summaries)
+        assert scores[1:] == sorted(scores[1:], reverse=True)
+        assert {summary.probability for summary in one.summaries} == {None}  # all-2's own would not be the reason
+    assert {summary.score for one in members[0].explain(texts, n_best=3) for summary in one.summaries} == {None}
     faithful = agreed.explain(texts, faithful=True)
     assert not [word for one in faithful[:-1] for word in one.summaries[0].words if word.unsupported]
 
 
-def test_numpy_gives_the_same_summaries_and_explanations(
-    run: Run, texts: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with_torch = Summarizer.load(run.folder)
-    monkeypatch.setattr(loading, "has_torch", lambda: False)
-    light = Summarizer.load(run.folder)
+def test_numpy_gives_the_same_summaries_and_explanations(run: Run, texts: list[str]) -> None:
+    with_torch, light = Summarizer.load(run.folder), Summarizer.load(run.folder, light=True)
     assert light(texts) == with_torch(texts)
     assert light(texts, max_words=4, faithful=True) == with_torch(texts, max_words=4, faithful=True)
     found, expected = (
-        [[(summary.text, [word.source for word in summary.words]) for summary in one.summaries] for one in explained]
-        for explained in (each.explain(texts, n_best=5) for each in (light, with_torch))
+        [summary for one in each.explain(texts, n_best=5) for summary in one.summaries] for each in (light, with_torch)
     )
-    assert found == expected
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        assert (one.text, [word.source for word in one.words]) == (other.text, [word.source for word in other.words])
+        assert one.score is not None
+        assert other.score is not None
+        assert astuple(one.score) == pytest.approx(astuple(other.score), rel=1e-4)
 
 
 @pytest.mark.parametrize("weights", ["half", "int8"])

@@ -9,6 +9,7 @@ import pytest
 
 from nutgraf import recipe as recipes
 from nutgraf.errors import InputError, RunError
+from nutgraf.models.proposals import Proposal, Score
 from nutgraf.progress import Stopped
 from nutgraf.recipe import Decoding
 from nutgraf.run.folder import Run
@@ -113,6 +114,9 @@ def test_alternatives_are_in_the_order_of_their_scores(finished: Run, corpus: Co
 def test_the_best_goes_first_then_the_others_by_score_each_once() -> None:
     best, low, high, again = (Summary(*one) for one in (("a", (), 0.4), ("b", (), 0.1), ("c", (), 0.5), ("a", (), 0.3)))
     assert rank([best, low, high, again]) == (best, high, low)
+    scores = [Score(total, 0.5, 0.5, 0.5) for total in (-3.0, -2.0, -1.0)]
+    of_several = [Summary(text, (), None, score=score) for text, score in zip("abc", scores, strict=True)]
+    assert rank(of_several) == (of_several[0], of_several[2], of_several[1])
     assert rank([]) == ()
 
 
@@ -157,12 +161,12 @@ def test_the_search_forbids_words_only_where_output_is_to_be_faithful() -> None:
     searched = Searched(model, 0, np.zeros(len(model.target), dtype=bool))
     sentences, settings = [np.array([15], np.int32)], recipes.Decoding(min_words=3, max_words=3, faithful=True)
     none = np.zeros(0, np.int32)
-    free = searched(sentences, SearchRequest(settings, 1, lambda _: none))[0][0]
-    bound = searched(sentences, SearchRequest(settings, 1, lambda _: free[:1]))[0][0]
+    free = searched(sentences, SearchRequest(settings, 1, lambda _: none))[0][0].words
+    bound = searched(sentences, SearchRequest(settings, 1, lambda _: free[:1]))[0][0].words
     assert free[0] not in bound
     assert len(bound) == 3
     either = searched(sentences, SearchRequest(replace(settings, faithful=False), 1, lambda _: free[:1]))[0][0]
-    assert either.tolist() == free.tolist()
+    assert either.words.tolist() == free.tolist()
 
 
 def test_a_number_whose_digits_were_mapped_is_unsupported() -> None:
@@ -336,11 +340,11 @@ class Marks(Searched):
     def __init__(self) -> None:
         self.asked: list[tuple[int, int, int]] = []
 
-    def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Ids]]:
+    def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Proposal]]:
         decoding = request.decoding
         self.asked.append((len(sentences), decoding.min_words, decoding.max_words))
         words = np.array([3, 4, 5, 4, 6, 4, 8, 4, 9, 4], dtype=np.int32)
-        return [[words[: decoding.min_words]] for _ in sentences]
+        return [[Proposal(words[: decoding.min_words])] for _ in sentences]
 
 
 def test_words_are_counted_as_they_are_written() -> None:
@@ -475,9 +479,9 @@ class Several:
     longest = 99
 
     def __init__(self, *summaries: Sequence[int]):
-        self.summaries = [np.array(words, dtype=np.int32) for words in summaries]
+        self.summaries = [Proposal(np.array(words, dtype=np.int32)) for words in summaries]
 
-    def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Ids]]:
+    def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Proposal]]:
         return [self.summaries[: request.n_best] for _ in sentences]
 
     def count_work(self, sentences: int, decoding: Decoding, n_best: int) -> int:

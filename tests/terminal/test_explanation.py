@@ -1,5 +1,6 @@
 from rich.console import Console
 
+from nutgraf.models.proposals import Score
 from nutgraf.summarizing.results import Summary, SummaryResult, Word
 from nutgraf.terminal.explanation import explain, mark_new_words
 
@@ -46,6 +47,19 @@ def test_a_found_summary_has_a_nearness() -> None:
     assert explain(SummaryResult(SOURCE, (found,))).plain.split("\n") == [
         "Profit",
         "  nearness     0.46, of this real summary to the text",
+    ]
+
+
+def test_what_several_models_agree_on_has_a_score_in_words() -> None:
+    first, second = Score(-7.521, 0.7252, 0.0103, 0.3128), Score(-8.1, 0.8335, 0.00751, 0.2498)
+    best, other = (Summary("Profit", (PROFIT,), None, None, score) for score in (first, second))
+    assert explain(SummaryResult(SOURCE, (best, other))).plain.split("\n") == [
+        "Profit",
+        "  score        -7.52, the higher the better; it is made of these three:",
+        "  agreement    73%: how like it is to the other lines that the models proposed",
+        "  content      1.0% per word: how well the text could be guessed from it",
+        "  fluency      31% per word: how much it reads like the summaries of the training",
+        "  or           Profit (score -8.10: agreement 83%, content 0.8%, fluency 25%)",
     ]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from nutgraf import recipe as recipes
 from nutgraf.errors import InputError
+from nutgraf.models.proposals import Score
 from nutgraf.summarizing.documents import DocumentLine, DocumentSummary
 from nutgraf.summarizing.results import DEFAULTS, Summary, SummaryOptions, SummaryResult
 from nutgraf.summarizing.summarizer import Summarizer
@@ -83,6 +84,8 @@ def test_alternatives_have_their_scores(capsys: Capture) -> None:
     found = SummaryResult((), (Summary("Profit falls", (), 0.624), Summary("Profit", (), 0.05)))
     assert list_summaries(found, options) == [" 62%  Profit falls", "  5%  Profit"]
     assert list_summaries(found, DEFAULTS) == ["Profit falls"]
+    agreed = [Summary("Profit", (), None, score=Score(total, 0.5, 0.5, 0.5)) for total in (-7.521, -12.3)]
+    assert list_summaries(SummaryResult((), tuple(agreed)), options) == [" -7.52  Profit", "-12.30  Profit"]
     assert list_summaries(SummaryResult((), (Summary("Profit falls", (), None),)), options) == ["Profit falls"]
     assert list_summaries(SummaryResult((), ()), options) == [""]
     Printer(LEAD, options).print_all(iter([["One two three", "Four five six"]]))

@@ -1,6 +1,7 @@
 // The answer to one text: its summary word by word, the alternatives, the text, and the marks that explain them.
 
-import { countWords, create, describeWord, isNew, isWord, percent, plural, reason, wrapWords } from "./words.js";
+import { countWords, create, describeWord, isNew, isWord, plural, reason, wrapWords } from "./words.js";
+import { partsOf, scoreOf } from "./words.js";
 
 const at = (id) => document.getElementById(id);
 const EMPTY = at("summary").textContent;
@@ -51,12 +52,13 @@ export function moveFocus(event) {
   words[next].focus();
 }
 
-function tallyWords({ words, probability }) {
-  const counted = words.filter(isWord);
+function tallyWords(found) {
+  const counted = found.words.filter(isWord);
   if (!counted.length) return "This model returned no words.";
   const fresh = counted.filter(isNew).length;
-  const mean = probability === null ? "" : `; score ${percent(probability)}`;
-  return `${plural(counted.length, "word")}: ${counted.length - fresh} copied, ${fresh} new${mean}`;
+  const score = scoreOf(found) && `; score ${scoreOf(found)}`;
+  const parts = partsOf(found) && ` (${partsOf(found)})`;
+  return `${plural(counted.length, "word")}: ${counted.length - fresh} copied, ${fresh} new${score}${parts}`;
 }
 
 function showFlags(words) {
@@ -77,9 +79,10 @@ function showAlternatives({ alternatives, source_words: sources }) {
       showSummary(line, other, sources);
       const row = create("div", "", "choice");
       row.append(line);
-      if (other.probability !== null) row.append(create("span", percent(other.probability), "score"));
+      if (scoreOf(other)) row.append(create("span", scoreOf(other), "score"));
       const shown = create("li");
       shown.append(row);
+      if (partsOf(other)) shown.append(create("div", partsOf(other), "hint parts"));
       return shown;
     }),
   );
@@ -121,8 +124,8 @@ export function showAnswer(found, text) {
   showAlternatives(found);
   showSource(text, found);
   showLegend();
-  const scores = [found, ...found.alternatives].some(({ probability }) => probability !== null);
-  at("about-scores").hidden = !scores;
+  at("about-scores").hidden = found.score || ![found, ...found.alternatives].some(scoreOf);
+  at("about-agreement").hidden = !found.score;
   copyable = found.summary;
   at("copy").hidden = !copyable;
   highlight();
