@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from safetensors.torch import save_file
 from torch import Tensor, nn
+from torch.nn import functional
 
 from nutgraf.errors import LostError
 from nutgraf.hardware import Rank
@@ -33,7 +34,7 @@ def train(rank: Rank, weights: Path, checkpoint: Path | None = None, dies: bool 
     module = nn.Sequential(nn.Linear(20, 33), nn.Tanh(), nn.Dropout(0.2), nn.Linear(33, 1))
 
     def loss(indices: NDArray[np.int64]) -> Tensor:
-        return (module(x[indices]) - y[indices]).pow(2).mean()
+        return functional.mse_loss(module(x[indices]), y[indices])
 
     def batches(step: int) -> NDArray[np.int64]:
         return np.random.default_rng(step).permutation(64)[:BATCH]

@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 from safetensors.torch import load_file
 from torch import Tensor, nn
+from torch.nn import functional
 
 from nutgraf.hardware import ALONE
 from nutgraf.learning.loop import Fit, Job, fit
@@ -50,7 +51,7 @@ def test_shards_give_other_weights_than_whole_batches_but_learn_the_same() -> No
         x, module = torch.randn(32, 5), nn.Linear(5, 1)
 
         def loss(indices: NDArray[np.int64]) -> Tensor:
-            return (module(x[indices]) - x[indices].sum(1, keepdim=True)).pow(2).mean()
+            return functional.mse_loss(module(x[indices]), x[indices].sum(1, keepdim=True))
 
         fit(module, loss, lambda step: np.arange(8) + 8 * (step % 4), Fit(20, 0.05, 1.0, shards=shards), Job("key"))
         return module.weight.detach()
