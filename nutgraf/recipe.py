@@ -393,6 +393,7 @@ class Agreement(Section):
     text_pairs: Probability = default(
         0.0, "least probability of a word that follows the word before it in the text, too"
     )
+    beam: Hypotheses = default(5, "summaries that each model proposes, in place of `decoding.beam`")
 
 
 @dataclass(frozen=True, config=CONFIG)

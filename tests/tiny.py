@@ -96,6 +96,9 @@ batch = 32
 chunk = 40
 sentences_per_chain = 100
 repeat_top_words = 20
+[agreement]
+beam = 2
+
 [decoding]
 beam = 2
 max_words = 10

@@ -27,7 +27,7 @@ VERSIONS = {
     Kind.PAIRS: 1,
     Kind.EXPANDER: 2,
     Kind.SUMMARIZER: 2,
-    Kind.AGREED: 2,
+    Kind.AGREED: 3,
 }
 
 Values = dict[str, object]

@@ -198,8 +198,8 @@ class Agreed:
 
     def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Proposal]]:
         """Search with all members, and rank what they found; as there, the best of the first search stays the best."""
-        if request.any_length:
-            request = replace(request, decoding=_allow_shorter(request.decoding))
+        decoding = _allow_shorter(request.decoding) if request.any_length else request.decoding
+        request = replace(request, decoding=self._with_beam(decoding))
         found = [member.search(sentences, self._part(request, number)) for number, member in enumerate(self.members)]
         check_stop(request.should_stop)
         first, *wider = [_join_proposals(of_members) for of_members in zip(*found, strict=True)]
@@ -207,6 +207,10 @@ class Agreed:
         if wider:
             ranked = self._rank_wider(sentences, [group[0].words for group in ranked], wider[0])
         return [proposals[: request.n_best] for proposals in ranked]
+
+    def _with_beam(self, decoding: recipes.Decoding) -> recipes.Decoding:
+        """Return how members search: with the beam of the agreement."""
+        return replace(decoding, beam=self.agreement.weights.beam)
 
     def _part(self, request: SearchRequest, before: int) -> SearchRequest:
         """Return the same for one member: its progress is a part of the whole, behind that of `before` others."""
@@ -235,7 +239,8 @@ class Agreed:
 
     def count_work(self, sentences: int, decoding: recipes.Decoding, n_best: int) -> int:
         """All members search, and weighing takes about as long as one of them."""
-        return sum(member.count_work(sentences, decoding, n_best) for member in [*self.members, self.members[0]])
+        searching, counted = self._with_beam(decoding), [*self.members, self.members[0]]
+        return sum(member.count_work(sentences, searching, n_best) for member in counted)
 
     def explain(self, sentence: Ids, summary: Ids) -> Attribution:
         """Say what the first member attends to, and how probable it finds each word."""

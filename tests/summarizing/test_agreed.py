@@ -40,7 +40,7 @@ def toy_agreed(copy: bool = True) -> Agreed:
         for model in (toy_model(copy, seed=seed) for seed in (0, 1))
     ]
     fluency = Trigrams.train(Sentences.of([np.array([3, 4, 5], np.int32), np.array([4, 5], np.int32)]), words)
-    return Agreed(members, Agreement(toy_model(copy=True, seed=9), fluency, recipes.Agreement()))
+    return Agreed(members, Agreement(toy_model(copy=True, seed=9), fluency, recipes.Agreement(beam=3)))
 
 
 def search(model: Agreed | Searched, sentences: list[Ids], n_best: int, decoding: recipes.Decoding = DECODING) -> Found:
@@ -57,6 +57,13 @@ def test_all_proposals_are_there_in_the_order_of_the_agreement() -> None:
     firsts = [group[0] for group in search(agreed, SENTENCES, 1)]
     assert firsts != [group[0] for group in beams[0]]
     assert firsts != [group[0] for group in beams[1]]
+
+
+def test_members_propose_as_many_lines_as_the_agreement_says() -> None:
+    agreed = toy_agreed()
+    for width in (1, 8):
+        assert search(agreed, SENTENCES, 3, replace(DECODING, beam=width)) == search(agreed, SENTENCES, 3)
+        assert agreed.count_work(9, replace(DECODING, beam=width), 1) == agreed.count_work(9, DECODING, 1)
 
 
 def test_members_propose_shorter_lines_where_any_length_will_do() -> None:
