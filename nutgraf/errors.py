@@ -4,7 +4,8 @@ NutgrafError            what went wrong, where, what was expected, what to do ne
 ├── InputError          a file that cannot be read as text: empty, binary, wrong encoding, only one side
 ├── RecipeError         an unknown key, a value out of range
 ├── RunError            a run folder that belongs to another run, is damaged, or lacks a step
-└── MissingExtraError   an optional part of the package that is not installed
+├── MissingExtraError   an optional part of the package that is not installed
+└── LostError           another process that trains the same model, or a worker of a cluster, that is gone
 
 The command line prints the message without a traceback and exits with code 2.
 """
@@ -30,6 +31,10 @@ class RunError(NutgrafError):
 
 class MissingExtraError(NutgrafError):
     """An optional part of the package that is not installed."""
+
+
+class LostError(NutgrafError):
+    """A worker of a cluster that is gone; of those that train a model together, all begin again from a checkpoint."""
 
 
 _LACK = ("allocate memory", "out of memory", "start new thread", "failed to map segment")

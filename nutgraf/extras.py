@@ -1,7 +1,7 @@
 """The optional parts of the package, and the modules that each one installs.
 
 The base package summarizes, with numpy. `pip install '.[train]'` adds torch, training and evaluation, `.[serve]` the
-server, `.[hf]` columns of Hugging Face datasets to train on.
+server, `.[hf]` columns of Hugging Face datasets to train on, `.[cluster]` training on several machines.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ MODULES = {
     "train": ("torch", "gensim", "ot", "rouge_score", "scipy", "sparse_dot_topn", "jinja2", "markupsafe"),
     "serve": ("fastapi", "starlette", "uvicorn", "h11", "jinja2", "prometheus_client"),
     "hf": ("datasets",),
+    "cluster": ("ray",),
 }
-_TITLES = {"train": "training", "serve": "server", "hf": "Hugging Face"}
+_TITLES = {"train": "training", "serve": "server", "hf": "Hugging Face", "cluster": "cluster"}
 
 
 def need_extra(extra: str, what: str) -> None:

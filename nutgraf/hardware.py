@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nutgraf.errors import RunError
@@ -72,6 +73,18 @@ class Hardware:
             import torch  # noqa: F401  # else it would not hear of them
         set_threads(self.threads)
         return self
+
+
+@dataclass(frozen=True)
+class Rank:
+    """One of the processes that train a model together: a power of two, at most as many as there are shards."""
+
+    number: int = 0
+    count: int = 1
+    meeting: Path | None = None  # a new file on a disk that all share, through which they find each other
+
+
+ALONE = Rank()
 
 
 def _check_device(device: str) -> None:

@@ -88,6 +88,7 @@ Layers = Annotated[int, Field(ge=1, le=100)]
 Words = Annotated[int, Field(ge=1, le=1_000)]
 Hypotheses = Annotated[int, Field(ge=1, le=1_000)]
 Batch = Annotated[int, Field(ge=1, le=1_000_000)]
+Shards = Annotated[int, Field(ge=1, le=16)]
 ZeroOrMore = Annotated[int, Field(ge=0)]
 TwoOrMore = Annotated[int, Field(ge=2, le=1_000_000)]
 AboveZero = Annotated[float, Field(gt=0)]
@@ -355,6 +356,11 @@ class Training(Section):
     held_out: ZeroOrMore = default(1_000, "artificial pairs held out for validation")
     validate_every: Positive = default(2_000, "steps between two validations")
     patience: ZeroOrMore = default(5, "validations without improvement before training stops; 0: never stops early")
+    shards: Shards = default(1, "parts of a batch that a cluster's workers can compute side by side: 1, 2, 4, 8 or 16")
+
+    def __post_init__(self) -> None:
+        if self.shards.bit_count() != 1:
+            raise RecipeError(f"training.shards = {self.shards} should be 1, 2, 4, 8 or 16")
 
 
 @dataclass(frozen=True, config=CONFIG)
@@ -367,7 +373,7 @@ class Generation(Section):
     min_summary_words: Positive = default(1, "shortest artificial summary")
     max_summary_words: Words = default(12, "longest artificial summary")
     batch: Batch = default(256, "sentences at once")
-    chunk: Batch = default(4_096, "sentences per file: the most that is lost when a run is killed")
+    chunk: Batch = default(4_096, "sentences per file, or task: the most that is lost when a worker is killed")
     sentences_per_chain: ZeroOrMore = default(0, "real sentences per chain, different ones if there are enough; 0: all")
     output_words: TopWords = default(0, "most frequent words that can be generated; others can only be copied; 0: all")
     repeat_top_words: TopWords = default(0, "most frequent words that may occur twice in an artificial text; 0: all")

@@ -14,12 +14,16 @@ from tests.tiny import Corpus, add_agreed, add_near, train_tiny, write_corpus
 torch.set_num_threads(1)
 
 
+LOUD = {"test_browser.py": "browser tests", "test_two_nodes.py": "tests on two Ray nodes"}
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say plainly that the page was not tested in a browser: a skipped test is easily overlooked."""
-    skipped = [found for found in terminalreporter.stats.get("skipped", []) if "test_browser.py" in found.nodeid]
-    if skipped:
-        reason = str(skipped[0].longrepr[2]).removeprefix("Skipped: ")
-        terminalreporter.write_line(f"browser tests were NOT run: {reason}", yellow=True)
+    """Say plainly what was not tested, as the page in a browser: a skipped test is easily overlooked."""
+    for file, what in LOUD.items():
+        skipped = [found for found in terminalreporter.stats.get("skipped", []) if file in found.nodeid]
+        if skipped:
+            reason = str(skipped[0].longrepr[2]).removeprefix("Skipped: ")
+            terminalreporter.write_line(f"{what} were NOT run: {reason}", yellow=True)
 
 
 @pytest.fixture(scope="session")

@@ -55,12 +55,13 @@ def modules(tree: ast.Module) -> Iterator[str]:
 
 
 def test_every_import_of_the_package_is_declared_and_every_declaration_used() -> None:
-    requirements = [*PROJECT["dependencies"], *EXTRAS["train"], *EXTRAS["serve"], *EXTRAS["tensorboard"], *EXTRAS["hf"]]
+    extras = ("train", "serve", "tensorboard", "hf", "cluster")
+    requirements = [*PROJECT["dependencies"], *(line for extra in extras for line in EXTRAS[extra])]
     assert imported(["nutgraf"]) == declared(requirements)
 
 
 def test_what_tests_and_tools_import_is_installed_by_dev() -> None:
-    assert {"nutgraf[all,tensorboard]"} <= set(EXTRAS["dev"])
+    assert {"nutgraf[all,cluster,tensorboard]"} <= set(EXTRAS["dev"])
     assert EXTRAS["all"] == ["nutgraf[train,serve]"]
     more = imported(["tests", "tools", "examples", "experiments"]) - imported(["nutgraf"])
     assert more == declared(EXTRAS["dev"]) - COMMANDS

@@ -1,8 +1,8 @@
-"""Runs a plan: does each step that is not done, in the plan's order, and reports events to a listener.
+"""Runs a plan: does each step that is not done, as soon as it can, and reports events to a listener.
 
 A step that is done and undamaged stays as it is. A step that is damaged, or was made by other code, is redone. What
-depends on it is redone only if its output changed; steps are deterministic, so that is rare. Steps that use one thread
-run in parallel. It prints nothing.
+depends on it is redone only if its output changed; steps are deterministic, so that is rare. Steps run side by side
+where threads are free. It prints nothing.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ import os
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
-from threading import Event as Signal
 from threading import Lock
 
 from nutgraf.backtranslation import cost
-from nutgraf.backtranslation.steps import Steps, Task
+from nutgraf.backtranslation.executor import Executor, Local, Tell
+from nutgraf.backtranslation.schedule import Schedule
+from nutgraf.backtranslation.steps import ATTEMPT, Steps, Task
 from nutgraf.errors import NutgrafError, RunError
-from nutgraf.files import read_text, write_atomically
-from nutgraf.hardware import Hardware
-from nutgraf.progress import Progress, ignore
+from nutgraf.files import read_text, remove, write_atomically
+from nutgraf.hardware import ALONE, Hardware
+from nutgraf.progress import Progress, check_stop, ignore
 from nutgraf.run import manifest
 from nutgraf.run.events import Event, Listener, State
 from nutgraf.run.folder import PROGRESS, Run
@@ -35,7 +36,7 @@ from nutgraf.run.sizes import Sizes
 SPENT = "seconds"  # in the work folder: the seconds spent on the step so far
 _WRITTEN_EVERY = 5.0  # seconds
 _CUT_SHORT = re.compile(r"\d+ requested and \d+ written")  # numpy's way to say that the disk is full
-ONE_THREAD = (Kind.CASING, Kind.EMBEDDINGS)  # steps that use only one thread: they run in parallel
+ONE_THREAD = (Kind.CASING, Kind.EMBEDDINGS)  # steps that use only one thread
 
 Checked = tuple[manifest.Manifest | None, str]  # the record of a step that need not be redone, or why it must be
 
@@ -43,13 +44,20 @@ Checked = tuple[manifest.Manifest | None, str]  # the record of a step that need
 class Engine:
     """Does the steps of one run."""
 
-    def __init__(self, run: Run, steps: Sequence[Step], hardware: Hardware, listener: Listener = ignore):
+    def __init__(
+        self,
+        run: Run,
+        steps: Sequence[Step],
+        hardware: Hardware,
+        listener: Listener = ignore,
+        executor: Executor | None = None,
+    ):
         self.run, self.steps, self.listener = run, tuple(steps), listener
-        self.work = Steps(run, hardware)
+        self.executor = executor or Local(hardware)
+        self.work = Steps(run, hardware, self.executor)
         self.keys = run.keys(self.steps)
         self.digests: dict[str, str] = {}  # of the outputs of the steps that are done
         self.listener_lock = Lock()
-        self.stopping = Signal()  # the user interrupted: parallel steps must end
         self.clock = _Clock(cost.estimate(self.steps, run.recipe, Sizes.of(run.inputs, run.recipe), hardware.threads))
 
     def __call__(self, stop_after: str | None = None) -> None:
@@ -58,63 +66,31 @@ class Engine:
         steps = self.steps[: names.index(stop_after) + 1] if stop_after else self.steps
         found = {step.name: self._check_done(step) for step in self.steps}
         self.clock.skip(name for name, (record, _) in found.items() if record)
-        for step in steps:
-            if step.name in self.digests:  # it was done in parallel with another
-                continue
-            record, note = self._check_inputs(step, *found[step.name])
+        checked: dict[str, Checked] = {}
+
+        def threads_of(step: Step) -> int:
+            record, _ = checked[step.name] = self._check_inputs(step, *found[step.name])
+            return 0 if record else self._threads_of(step)
+
+        def do(step: Step) -> None:
+            record, note = checked[step.name]
             if record is None:
-                self._do_all({step: note, **self._parallel_steps(step, steps, found)})
+                self._do(step, note)
             else:
                 self.tell_state(step, State.KEPT, seconds=record.seconds)
                 self.digests[step.name] = record.digest
+
+        Schedule(steps, threads_of, self.executor.count_threads, self.executor.stop)(do)
         (self.run.folder / PROGRESS).unlink(missing_ok=True)
+
+    def _threads_of(self, step: Step) -> int:
+        return 1 if step.kind in ONE_THREAD else self.work.hardware.threads
 
     def _check_inputs(self, step: Step, record: manifest.Manifest | None, note: str) -> Checked:
         """Return the record of a step if its inputs have not changed, else why it must be redone."""
         if record and any(record.inputs.get(name) != self.digests[name] for name in step.needs):
             return None, "what it depends on came out differently"
         return record, note
-
-    def _parallel_steps(self, first: Step, steps: Sequence[Step], found: Mapping[str, Checked]) -> dict[Step, str]:
-        """Return the other single-threaded steps that can run now, with why they must be redone."""
-        if first.kind not in ONE_THREAD or self.work.hardware.threads == 1:
-            return {}
-        ready = (
-            step
-            for step in steps
-            if step.kind in ONE_THREAD and step is not first and step.name not in self.digests
-            if all(name in self.digests for name in step.needs)
-        )
-        checked = {step: self._check_inputs(step, *found[step.name]) for step in ready}
-        return {step: note for step, (record, note) in checked.items() if record is None}
-
-    def _do_all(self, notes: Mapping[Step, str]) -> None:
-        """Do steps in parallel, as many at a time as there are threads; a single one in this thread."""
-        if len(notes) == 1:
-            for step, note in notes.items():
-                self._do(step, note)
-            return
-        ready = Signal()
-
-        def work(step: Step, note: str) -> None:
-            ready.wait()
-            if not self.stopping.is_set():
-                self._do(step, note)
-
-        with ThreadPoolExecutor(self.work.hardware.threads) as pool:
-            try:
-                begun = [pool.submit(work, step, note) for step, note in notes.items()]
-                ready.set()  # not before: the pool does not know a thread that is just being started
-                wait(begun, return_when=FIRST_EXCEPTION)
-                for one in begun:  # after an error, running steps finish and no other starts
-                    one.cancel()
-                wait(begun)
-            except BaseException:  # an interrupt: no thread may write to the folder once it is unlocked
-                self.stopping.set()
-                ready.set()
-                raise
-        for one in begun:
-            one.result()
 
     def _check_done(self, step: Step) -> Checked:
         """Return the record of a step that is done and undamaged, or why it must be redone."""
@@ -134,8 +110,7 @@ class Engine:
         try:
             work = manifest.begin(folder, self.keys[step.name], inputs)
             watch = _Watch(self, step, work)
-            seed = f"{self.run.recipe.seed} {step.name}"
-            self.work.make(Task(step, folder, work, seed, watch.report, watch.warn))
+            self._make(Task(step, folder, work, f"{self.run.recipe.seed} {step.name}"), watch.tell)
             hardware, seconds = self.work.hardware, watch.earlier + watch.seconds
             key = self.keys[step.name]
             record = manifest.finish(folder, key, inputs, seconds, hardware.threads, str(hardware.device))
@@ -152,6 +127,21 @@ class Engine:
         self.digests[step.name] = record.digest
         self.tell_state(step, State.DONE, seconds=record.seconds)
 
+    def _make(self, task: Task, tell: Tell) -> None:
+        """Make a step: elsewhere, if the executor says so, in a folder of its own; one of parts, part by part."""
+        if self.work.has_parts(task.step):
+            self.work.make(replace(task, report=tell, warn=tell))
+            return
+        for left in task.work.glob(f"{ATTEMPT}*"):  # by a process that was killed
+            remove(left)
+        make, threads = partial(self.work.make_apart, task), self._threads_of(task.step)
+        if (shards := self.work.shards_of(task.step)) > 1:
+            made = self.executor.gang(make, shards, threads, task.work, tell)
+        else:
+            [(_, made)] = self.executor.map(make, [ALONE], threads, tell)
+        for path in made.iterdir():
+            path.replace(task.folder / path.name)
+
     def tell_state(self, step: Step, state: State, seconds: float = 0.0, note: str = "") -> None:
         """Report what happened to a step."""
         self.tell(Event(step, state, *self.place(step), None, seconds, plan_left=self.clock.left(), note=note))
@@ -164,10 +154,6 @@ class Engine:
         """Pass an event on; parallel steps take turns."""
         with self.listener_lock:
             self.listener(event)
-
-
-class _StoppedError(Exception):
-    """The user interrupted."""
 
 
 class _Watch:
@@ -190,10 +176,16 @@ class _Watch:
         """Pass on what the user should know."""
         self.engine.tell_state(self.step, State.NOTED, note=message)
 
+    def tell(self, message: Progress | str) -> None:
+        """Pass on progress, or what the user should know."""
+        if isinstance(message, str):
+            self.warn(message)
+        else:
+            self.report(message)
+
     def report(self, progress: Progress) -> None:
         """Pass progress on, with throughput and time left."""
-        if self.engine.stopping.is_set():
-            raise _StoppedError
+        check_stop(self.engine.executor.stop.is_set)
         now = time.monotonic()
         # A step may have phases, each with its own count. Work done before a resume is not part of the rate.
         if self.first is None or self.first[1:] != (progress.total, progress.unit) or progress.done < self.first[0]:

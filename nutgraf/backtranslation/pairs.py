@@ -1,20 +1,23 @@
 """Artificial pairs: the artificial side of a training set, sentence by sentence of a real corpus (Section 3).
 
 Pairs are (f(b), b) for all b of the chain's share of a real corpus, so a set is its artificial side alone: sentence i
-belongs to sentence i of the share. They are made in chunks of fixed size, each renamed into place with its checksum
-when it is on disk, with randomness from the step and the place: a run that was killed resumes at the chunk. A pair
-whose artificial side came out empty stays in the file, and is left out of training.
+belongs to sentence i of the share. They are made in chunks, each renamed into place with its checksum when it is on
+disk, with randomness from the step and the place: a run that was killed resumes at the chunk, and workers can make
+chunks side by side. The size of chunks changes nothing where it is a multiple of `PART`. A pair whose artificial side
+came out empty stays in the file, and is left out of training.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nutgraf.errors import RunError
 from nutgraf.files import read_sealed, write_sealed
 from nutgraf.models.generation import Apply
 from nutgraf.progress import Progress, Report, ignore
@@ -26,44 +29,62 @@ from nutgraf.text.subsequence import common_subsequence
 PART = 1_024  # sentences given to a model at once: few enough to report often, enough to sort by length
 
 
+@dataclass(frozen=True)
+class Chunk:
+    """Sentences that are made and written together: from start, up to stop."""
+
+    start: int
+    stop: int
+
+    @property
+    def name(self) -> str:
+        """The name of its file, which says which sentences are in it: another run may have other chunks."""
+        return f"chunk-{self.start:09d}-{self.stop:09d}"
+
+
+# Makes chunks, in any order, and yields those that are on disk; progress counts the sentences made since the last.
+Make = Callable[[Sequence[Chunk], Report], Iterable[Chunk]]
+
+
 def generate(
-    real: Corpus,
-    apply: Apply,
-    chunk: int,
-    work: Path,
-    folder: Path,
-    report: Report,
-    warn: Callable[[str], None] = ignore,
+    count: int, size: int, make: Make, work: Path, folder: Path, report: Report, warn: Callable[[str], None] = ignore
 ) -> None:
-    """Write the artificial side of { (f(b), b); b in D_B }.
+    """Write the artificial side of { (f(b), b); b in D_B }, made in chunks of a size; those in `work` are kept.
 
     Eq. 1, Eq. 2 (iteration 0; only F -> S has initial models, so only one of the two occurs) and Eq. 4 (later ones)
     differ in f and in the corpus alone.
     """
-    count = len(real)
-    sentences: list[Ids] = []
-    for number, start in enumerate(range(0, count, chunk)):
-        path = work / f"chunk-{number:06d}"
-        stop = min(start + chunk, count)
-        made = _read_chunk(path, stop - start, warn) if path.exists() else None
-        if made is None:
-            made = []
-            for part in range(start, stop, PART):
-                made += apply(real[part : min(part + PART, stop)], part)
-                report(Progress(min(part + PART, stop), count, "sentences"))
-            _write_chunk(path, made)
-        sentences += made
-        report(Progress(stop, count, "sentences"))
+    chunks = [Chunk(start, min(start + size, count)) for start in range(0, count, size)]
+    there = {path.name for path in work.iterdir()}
+    missing = [chunk for chunk in chunks if chunk.name not in there or _read_chunk(work, chunk, warn) is None]
+    kept = done = count - sum(chunk.stop - chunk.start for chunk in missing)
+
+    def add(progress: Progress) -> None:
+        nonlocal done
+        done = min(count, done + progress.done)  # a chunk that is repeated counts twice until it is written
+        report(Progress(done, count, "sentences"))
+
+    for chunk in make(missing, add):
+        kept += chunk.stop - chunk.start
+        report(Progress(max(done, kept), count, "sentences"))
+    sentences = itertools.chain.from_iterable(_read_whole(work, chunk) for chunk in chunks)
     Corpus.of(sentences).save(folder, ARTIFICIAL)
 
 
-def _write_chunk(path: Path, sentences: list[Ids]) -> None:
+def write_chunk(real: Corpus, apply: Apply, chunk: Chunk, work: Path, report: Report) -> None:
+    """Make a chunk and put its file in place; of two attempts, either leaves the same file."""
+    sentences: list[Ids] = []
+    for start in range(chunk.start, chunk.stop, PART):
+        stop = min(start + PART, chunk.stop)
+        sentences += apply(real[start:stop], start)
+        report(Progress(stop - start, 0, "sentences"))
     lengths = np.array([len(sentences), *(len(words) for words in sentences)], dtype=np.int32)
-    write_sealed(path, np.concatenate([lengths, *sentences]).astype("<i4").tobytes())
+    write_sealed(work / chunk.name, np.concatenate([lengths, *sentences]).astype("<i4").tobytes())
 
 
-def _read_chunk(path: Path, count: int, warn: Callable[[str], None]) -> list[Ids] | None:
+def _read_chunk(work: Path, chunk: Chunk, warn: Callable[[str], None]) -> list[Ids] | None:
     """Return the sentences of a chunk; None where it is damaged: as in a log, what cannot be trusted is made again."""
+    path, count = work / chunk.name, chunk.stop - chunk.start
     content = read_sealed(path)
     flat = np.frombuffer(content, dtype="<i4").astype(np.int32) if content and len(content) % 4 == 0 else np.zeros(1)
     lengths, words = flat[1 : 1 + count], flat[1 + count :]
@@ -71,6 +92,14 @@ def _read_chunk(path: Path, count: int, warn: Callable[[str], None]) -> list[Ids
         warn(f"{path}: damaged, its checksum is not the one that was written; these {count:,} sentences are made again")
         return None
     return np.split(words, np.cumsum(lengths)[:-1])
+
+
+def _read_whole(work: Path, chunk: Chunk) -> list[Ids]:
+    """Return the sentences of a chunk that was written by this run, or checked by it."""
+    sentences = _read_chunk(work, chunk, ignore)
+    if sentences is None:
+        raise RunError(f"{work / chunk.name}: damaged since it was written. The same command makes it again")
+    return sentences
 
 
 def coverage(texts: Corpus, summaries: Corpus) -> NDArray[np.float64]:

@@ -8,9 +8,10 @@ done, and what becomes of a killed one, is the engine's and the manifest's busin
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +20,9 @@ from safetensors.numpy import load_file, save_file
 
 from nutgraf.backtranslation import found, pairs, thresholds
 from nutgraf.backtranslation.committee import Committee
+from nutgraf.backtranslation.executor import Executor, Local, Tell
 from nutgraf.errors import RecipeError
-from nutgraf.hardware import Hardware
+from nutgraf.hardware import ALONE, Hardware, Rank
 from nutgraf.learning.loop import Job, save_history
 from nutgraf.models import adapting, alignment, baselines, dbae, mu1, near, storage
 from nutgraf.models.agreement import Agreement
@@ -33,7 +35,7 @@ from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.progress import Progress, Report, ignore
 from nutgraf.recipe import Seq2seq as Settings
 from nutgraf.run.folder import Run
-from nutgraf.run.inputs import Source, read_again, read_pairs_again
+from nutgraf.run.inputs import Inputs, Source, read_again, read_pairs_again
 from nutgraf.run.keys import eta_is_tuned
 from nutgraf.run.names import FOUND, ModelName
 from nutgraf.run.pairs import ARTIFICIAL, real_side
@@ -50,6 +52,8 @@ from nutgraf.text.trigrams import Trigrams
 
 CASED_LINES = 100_000  # of each corpus: enough to know how words are written
 FLUENCY_SUMMARIES = 300_000  # from which teachers know what reads well
+ATTEMPT = "attempt-"  # in the work folder: what one attempt at a step has made so far
+_MODELS_KEPT = 2  # by a worker, of steps whose pairs it makes by turns
 FEW_FOUND = 100  # pairs: too few to learn from
 Vectors = NDArray[np.float32]
 
@@ -64,18 +68,41 @@ class Task:
     seed: str  # all randomness of the step comes from this
     report: Report = ignore
     warn: Callable[[str], None] = ignore
+    rank: Rank = ALONE
 
     @property
     def job(self) -> Job:
         """The training that the step is."""
-        return Job(self.seed, self.work / "checkpoint", self.report, self.warn)
+        return Job(self.seed, self.work / "checkpoint", self.report, self.warn, self.rank)
 
 
 class Steps:
-    """Makes any step of a run."""
+    """Makes any step of a run. Sent to another process, it is the path of the run folder, which is opened there."""
 
-    def __init__(self, run: Run, hardware: Hardware):
+    def __init__(self, run: Run, hardware: Hardware, executor: Executor | None = None):
         self.run, self.recipe, self.hardware = run, run.recipe, hardware
+        self.executor = executor or Local(hardware)
+        self._makers: dict[str, tuple[Corpus, Apply]] = {}  # of pairs, by the step: loaded once
+
+    def __reduce__(self) -> tuple[Callable[[Path, Inputs, Hardware], Steps], tuple[Path, Inputs, Hardware]]:
+        return open_steps, (self.run.folder, self.run.inputs.absolute(), self.hardware)
+
+    def has_parts(self, step: Step) -> bool:
+        """Whether a step is made by the driver, from parts that workers make."""
+        name = step.model
+        return step.kind is Kind.PAIRS and name is not None and not name.finds
+
+    def shards_of(self, step: Step) -> int:
+        """Return how many parts a batch has in the training that a step is; 1 for any other step."""
+        own_way = step.chain in OWN_WAY and ALIGNED in step.needs
+        return self.recipe.training.shards if step.kind in (Kind.EXPANDER, Kind.SUMMARIZER) and not own_way else 1
+
+    def make_apart(self, task: Task, rank: Rank, tell: Tell) -> Path:
+        """Make a step in a folder that no other attempt, and no other rank, uses; return the folder."""
+        attempt = task.work / f"{ATTEMPT}{secrets.token_hex(8)}"
+        attempt.mkdir()
+        self.make(replace(task, folder=attempt, rank=rank, report=tell, warn=tell))
+        return attempt
 
     def make(self, task: Task) -> None:
         """Write the step's files to its folder."""
@@ -112,7 +139,7 @@ class Steps:
 
         lines = [read_again(source) for source in (inputs.texts, inputs.summaries)]
         prepare(lines[0], lines[1], self.recipe.text, task.folder, report)
-        for warning in check_vocabularies(self.prepared, self.recipe.text):
+        for warning in check_vocabularies(Prepared.open(task.folder), self.recipe.text):
             task.warn(warning)
 
     def _casing(self, task: Task) -> None:
@@ -228,12 +255,34 @@ class Steps:
         if name.finds:
             self._find_pairs(task) if name.initial else self._find_pairs_again(task)
             return
-        real = self._real_side(name)
+        chunk_task = replace(task, report=ignore, warn=ignore)
+
+        def make(chunks: Sequence[pairs.Chunk], report: Report) -> Iterator[pairs.Chunk]:
+            def tell(message: Progress | str) -> None:
+                report(message) if isinstance(message, Progress) else task.warn(message)
+
+            work = partial(self.make_chunk, chunk_task)
+            return (chunk for chunk, _ in self.executor.map(work, chunks, self.hardware.threads, tell))
+
+        count, size = len(self._real_side(name)), self.recipe.generation.chunk
+        pairs.generate(count, size, make, task.work, task.folder, task.report, task.warn)
+        self._makers.clear()
+
+    def make_chunk(self, task: Task, chunk: pairs.Chunk, tell: Tell) -> None:
+        """Write a chunk of pairs; the model is loaded for the first one of a step."""
+        name = task.step.model
+        assert name is not None, "pairs are made by a model"
+        if task.step.name not in self._makers:
+            while len(self._makers) >= _MODELS_KEPT:
+                self._makers.pop(next(iter(self._makers)))
+            self._makers[task.step.name] = self._real_side(name), self._apply(task, name)
+        real, apply = self._makers[task.step.name]
+        pairs.write_chunk(real, apply, chunk, task.work, tell)
+
+    def _apply(self, task: Task, name: ModelName) -> Apply:
         if is_seq2seq(name):
-            apply = self._committee(task) if name.teacher else self._sampler(name, task.seed)
-        else:
-            apply = self._initial(name)
-        pairs.generate(real, apply, self.recipe.generation.chunk, task.work, task.folder, task.report, task.warn)
+            return self._committee(task) if name.teacher else self._sampler(name, task.seed)
+        return self._initial(name)
 
     def _find_pairs(self, task: Task) -> None:
         """Pair texts with their nearest summaries; a text with no near one has an empty summary."""
@@ -327,7 +376,7 @@ class Steps:
             return
         model = self.untrained(task.step, task.seed).to(self.hardware.device)
         steps = training_steps(task.step, settings, len(data.sources))
-        fitting = fit_of(settings, steps, learning_rate(task.step, settings))
+        fitting = replace(fit_of(settings, steps, learning_rate(task.step, settings)), shards=settings.shards)
         too_few = self._has_too_few(task, len(data.sources))
         history = [] if too_few else learn(model, data.sources, data.targets, settings, fitting, task.job)
         storage.save(model, task.folder)
@@ -386,3 +435,9 @@ class Steps:
     def trained_model(self, name: str) -> Seq2seq:
         """Return the seq2seq model of another step."""
         return storage.load(self.run.step_folder(name), self.hardware.device)
+
+
+@cache
+def open_steps(folder: Path, inputs: Inputs, hardware: Hardware) -> Steps:
+    """Open a run folder in a worker, which keeps what it has loaded for the next task."""
+    return Steps(replace(Run.open(folder), inputs=inputs), hardware.use())

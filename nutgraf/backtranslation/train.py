@@ -10,6 +10,7 @@ from pathlib import Path
 
 from nutgraf import recipe as recipes
 from nutgraf.backtranslation import cost, tensorboard
+from nutgraf.backtranslation.cluster import use_executor
 from nutgraf.backtranslation.engine import Engine
 from nutgraf.errors import InputError, RecipeError
 from nutgraf.hardware import Hardware
@@ -40,6 +41,7 @@ class Request:
     device: str = "cpu"
     threads: int = 0
     tensorboard: bool = False
+    cluster: str | None = None
 
     def __post_init__(self) -> None:
         if self.aligned_limits and self.aligned is None:
@@ -50,8 +52,15 @@ class Request:
         for name in ("texts_limit", "summaries_limit"):
             if getattr(self, name) < 0:
                 raise InputError(f"--{name.replace('_', '-')} {getattr(self, name)}: expected 0 (all) or more")
+        if self.cluster and self.device != "cpu":
+            raise InputError(f"--cluster {self.cluster}: works on processors only; leave --device out")
         if any(limit < 1 for limit in self.aligned_limits):
             raise InputError("--aligned-limit: expected 1 or more")
+
+    @property
+    def hardware(self) -> Hardware:
+        """The device and the threads of one process; a worker of a cluster has one thread, unless it is asked for."""
+        return Hardware.of(self.device, self.threads or (1 if self.cluster else 0))
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -92,6 +101,7 @@ def train(
     device: str = "cpu",
     threads: int = 0,
     tensorboard: bool = False,
+    cluster: str | None = None,
 ) -> Run:
     """Learn to summarise from two piles of text that were never paired; the same call, made again, resumes.
 
@@ -106,6 +116,7 @@ def train(
     only, stop_after  do these steps and what they need; do all steps up to one
     threads           of the processor; 0: as many as there are cores
     tensorboard       also write event files to out/tensorboard, while the models are trained
+    cluster           "ray" or "ray:HOST:PORT": work on all machines of a Ray cluster, which share `out` and the inputs
 
     >>> nutgraf.train("articles.txt", "titles.txt", out="run/", recipe="quick")
     >>> nutgraf.Summarizer.load("run/")("France took an important step toward power market liberalization ...")
@@ -125,6 +136,7 @@ def train(
         device=device,
         threads=threads,
         tensorboard=tensorboard,
+        cluster=cluster,
     )
     return run_training(request)
 
@@ -153,24 +165,28 @@ def run_training(request: Request, listener: Listener = ignore, warn: Callable[[
     """Train what was asked for; events go to the listener, the report and, where wanted, TensorBoard."""
     if request.out is None:
         raise InputError("--out: name the run folder, a new one or one to resume")
-    hardware, steps, out = Hardware.of(request.device, request.threads), request.steps, request.out
+    hardware, steps, out = request.hardware, request.steps, request.out
+    out = out.absolute() if request.cluster else out  # workers have other working folders
     heard = reporting(out, listener, warn)
     if request.tensorboard:
         heard = tensorboard.charting(out, heard, warn)
     with request.with_files() as local:
+        if request.cluster and local != replace(request, texts=str(request.texts), summaries=str(request.summaries)):
+            raise InputError(f"--cluster {request.cluster}: takes files alone, which all machines see, for its inputs")
         inputs, found = local.read()
         for message in found:
             warn(message)
         with claim(out):
             run = Run.create(out, request.recipe, inputs, request.aligned_limits)
             hardware.use()
-            Engine(run, steps, hardware, heard)(request.stop_after)
+            with use_executor(request.cluster, hardware, out) as executor:
+                Engine(run, steps, hardware, heard, executor)(request.stop_after)
     return run
 
 
 def preview(request: Request) -> list[tuple[Step, float]]:
     """Return the steps and their estimated seconds, without running anything."""
-    steps, hardware = request.steps, Hardware.of(request.device, request.threads)
+    steps, hardware = request.steps, request.hardware
     with request.with_files() as local:
         sizes = Sizes.of(local.read()[0], request.recipe)
     estimates = cost.estimate(steps, request.recipe, sizes, hardware.threads)

@@ -11,6 +11,7 @@ import typer
 
 from nutgraf.cli.options import AsJson, Device, RecipeName, RunFolder, Settings, Threads
 from nutgraf.cli.output import print_json, say
+from nutgraf.errors import InputError
 from nutgraf.extras import need_extra
 
 if TYPE_CHECKING:
@@ -44,6 +45,10 @@ def train(
     seed: Annotated[int | None, typer.Option(help="Random seed, in place of the recipe's.")] = None,
     device: Device = "cpu",
     threads: Threads = 0,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Work on a Ray cluster, whose machines share all files: ray or ray:HOST:PORT."),
+    ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Print the steps and how long they may take.")] = False,
     only: Annotated[list[str] | None, typer.Option(help="Do this step and what it needs (repeatable).")] = None,
     stop_after: Annotated[str | None, typer.Option(help="Stop when this step is done.")] = None,
@@ -74,7 +79,10 @@ def train(
         device=device,
         threads=threads,
         tensorboard=tensorboard,
+        cluster=cluster,
     )
+    if plan and cluster:
+        raise InputError("--plan: estimates one machine; leave --cluster out")
     if plan:
         _show_plan(request, as_json)
     else:

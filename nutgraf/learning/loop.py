@@ -24,6 +24,8 @@ from torch import Tensor, nn
 
 from nutgraf.errors import NutgrafError, lacks_memory
 from nutgraf.files import check_regular, naming, read_json, replacing
+from nutgraf.hardware import ALONE, Rank
+from nutgraf.learning.shards import add_gradients, check_same, joining
 from nutgraf.progress import Progress, Report, ignore
 from nutgraf.seeds import seed_of
 
@@ -42,6 +44,7 @@ class Fit:
     decay: bool = False
     validate_every: int = 0
     patience: int = 0
+    shards: int = 1  # of a batch; more than one can be computed by several processes
 
     def rate(self, step: int) -> float:
         """Return the learning rate of a step: a linear rise, then constant or a linear fall to a tenth."""
@@ -60,6 +63,7 @@ class Job:
     checkpoint: Path | None = None  # a folder to save to and to resume from; None: no checkpoints
     report: Report = ignore
     warn: Callable[[str], None] = ignore
+    rank: Rank = ALONE  # this process among those that train the model together
 
 
 @dataclass(frozen=True)
@@ -99,17 +103,31 @@ def fit(
     with the weights of the best one. With `job.checkpoint` the loop resumes from the last checkpoint. `factors` are of
     the learning rate, for direct submodules by their names; the gradients of each such submodule are clipped alone.
     """
-    descent = _Descent(module, settings, factors)
+    with joining(job.rank):
+        return _fit(_Descent(module, settings, factors), loss, batches, job, validate)
+
+
+def _fit(
+    descent: _Descent,
+    loss: Callable[[NDArray[np.int64]], Tensor],
+    batches: Callable[[int], NDArray[np.int64]],
+    job: Job,
+    validate: Callable[[], float] | None,
+) -> list[Point]:
+    module, settings = descent.module, descent.settings
     checkpoint = job.checkpoint / CHECKPOINT if job.checkpoint else None
     if checkpoint:
         descent.restore(checkpoint, job.warn)
+    check_same(descent.step, job.rank)
     saved, losses = time.monotonic(), descent.losses
     module.train()
     while descent.step < settings.steps and not descent.exhausted:
         with torch.random.fork_rng(devices=_devices(module)):
-            torch.manual_seed(seed_of(job.key, "step", descent.step))
-            value = loss(batches(descent.step))
-            losses.append(descent.descend(value))
+            if settings.shards == 1:
+                torch.manual_seed(seed_of(job.key, "step", descent.step))
+                losses.append(descent.descend(loss(batches(descent.step))))
+            else:
+                losses.append(descent.descend_in_shards(loss, batches(descent.step), job))
         if settings.validate_every and (descent.step % settings.validate_every == 0 or descent.step == settings.steps):
             module.eval()
             descent.record(validate() if validate else None)
@@ -117,7 +135,7 @@ def fit(
         recent = losses[-50:] or [descent.history[-1].loss]
         mean = sum(recent) / len(recent)
         job.report(Progress(descent.step, settings.steps, "steps", f"loss {mean:.3f}", mean))
-        if checkpoint and time.monotonic() - saved > CHECKPOINT_SECONDS:
+        if checkpoint and job.rank.number == 0 and time.monotonic() - saved > CHECKPOINT_SECONDS:
             descent.save(checkpoint)
             saved = time.monotonic()
     if losses:
@@ -157,12 +175,25 @@ class _Descent:
     def descend(self, value: Tensor) -> float:
         self.optimizer.zero_grad(set_to_none=True)
         value.backward()  # type: ignore[no-untyped-call]
+        return self._take_step(float(value.detach()))
+
+    def descend_in_shards(
+        self, loss: Callable[[NDArray[np.int64]], Tensor], batch: NDArray[np.int64], job: Job
+    ) -> float:
+        shards = self.settings.shards
+
+        def loss_of(shard: int) -> Tensor:
+            torch.manual_seed(seed_of(job.key, "step", self.step, "shard", shard))
+            return loss(batch[shard::shards])
+
+        return self._take_step(add_gradients(self.parameters, loss_of, shards, min(shards, len(batch)), job.rank))
+
+    def _take_step(self, number: float) -> float:
         for group, factor in zip(self.optimizer.param_groups, self.factors.values(), strict=True):
             nn.utils.clip_grad_norm_(group["params"], self.settings.clip)
             group["lr"] = factor * self.settings.rate(self.step)
         self.optimizer.step()
         self.step += 1
-        number = float(value.detach())
         if not np.isfinite(number):
             raise NutgrafError(f"the loss became {number} at step {self.step}; try a lower learning rate")
         return number

@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,10 @@ class Source:
             raise ValueError("no input: expected a path, a digest and counts")
         return source
 
+    def absolute(self) -> Source:
+        """Return the same lines for a process with another working folder."""
+        return replace(self, path=str(Path(self.path).absolute()))
+
 
 @dataclass(frozen=True)
 class Inputs:
@@ -59,6 +63,11 @@ class Inputs:
         if not found.get("texts") or not found.get("summaries"):
             raise ValueError("inputs without texts or summaries")
         return cls(**found)  # type: ignore[arg-type]
+
+    def absolute(self) -> Inputs:
+        """Return the same inputs for a process with another working folder."""
+        valid, aligned = self.valid and self.valid.absolute(), self.aligned and self.aligned.absolute()
+        return Inputs(self.texts.absolute(), self.summaries.absolute(), valid, aligned)
 
 
 class _Digest:

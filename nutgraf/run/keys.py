@@ -31,6 +31,7 @@ VERSIONS = {
 }
 
 Values = dict[str, object]
+_PART, _DEFAULT_CHUNK = 1_024, 4_096  # sentences that a model is given at once, and of a file, as keys have them
 
 
 def step_keys(steps: Sequence[Step], recipe: Recipe, inputs: Inputs) -> dict[str, str]:
@@ -98,17 +99,20 @@ def _of_pairs(step: Step, recipe: Recipe) -> Values:
     if step.model and step.model.finds:
         names = ["max_uses", "again_min_score", "again_pairs", "summarizer_weight", "expander_weight"]
         return _values(recipe, "near", *names) | _values(recipe, "training", "shortlist")
-    names = ["sentences_per_chain", "chunk"]
+    names = ["sentences_per_chain"]
+    # Whole parts make the same sentences in chunks of any size; the key is then that of the default size.
+    size = recipe.generation.chunk
+    chunk: Values = {"generation.chunk": _DEFAULT_CHUNK if size % _PART == 0 else size}
     if step.model and step.model.teacher:
         searched = _values(recipe, "decoding", without=("beam", "shorter", "trim", "prefer_true", "faithful"))
         shortlist = _values(recipe, "training", "shortlist")
-        return _values(recipe, "generation", *names) | _values(recipe, "teaching") | searched | shortlist
+        return _values(recipe, "generation", *names) | chunk | _values(recipe, "teaching") | searched | shortlist
     if step.model and is_seq2seq(step.model):
         side = "text" if step.expands else "summary"
         names += ["top_k", "batch", "output_words", f"min_{side}_words", f"max_{side}_words"]
     if step.expands:
         names.append("repeat_top_words")
-    return _values(recipe, "generation", *names)
+    return _values(recipe, "generation", *names) | chunk
 
 
 def _of_seq2seq(step: Step, recipe: Recipe) -> Values:
@@ -118,6 +122,8 @@ def _of_seq2seq(step: Step, recipe: Recipe) -> Values:
     taught = any(maker.teacher for maker in makers)  # from real texts, and each pair once
     if step.kind is Kind.SUMMARIZER and ALIGNED not in step.needs and not taught:
         names.append("min_coverage")
+    if training.shards > 1:  # a single one makes what was always made
+        names.append("shards")
     values = _values(recipe, "training", *names)
     if step.kind is Kind.SUMMARIZER and any(maker.finds for maker in makers) and not taught:
         values |= _values(recipe, "near", "repeat")

@@ -92,7 +92,7 @@ def finish(
             path.chmod(mode)
             flush(path)
             files[inner] = File(path.stat().st_size, sha256(path))
-    versions = _installed_versions() | {"python": platform.python_version()}
+    versions = installed_versions() | {"python": platform.python_version()}
     manifest = Manifest(name or folder.name, key, round(seconds, 1), files, dict(inputs), versions, threads, device)
     flush(folder)
     write_atomically(folder / MANIFEST, json.dumps(asdict(manifest), indent=1).encode())
@@ -125,7 +125,7 @@ def read(folder: Path) -> Manifest | None:
         raise DamagedError(f"{path}: damaged, no manifest can be read from it ({type(error).__name__})") from error
 
 
-def _installed_versions() -> dict[str, str]:
+def installed_versions() -> dict[str, str]:
     """Return the versions of what may have been used; the base package has no torch, gensim or POT."""
     versions = {}
     for package in _VERSIONED:

@@ -1,19 +1,40 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from nutgraf.backtranslation.pairs import coverage, generate, union
-from nutgraf.models.generation import clean_expansion
-from nutgraf.progress import ignore
+from nutgraf.backtranslation import pairs
+from nutgraf.backtranslation.pairs import PART, Chunk, coverage, union, write_chunk
+from nutgraf.models.generation import Apply, clean_expansion
+from nutgraf.progress import Progress, Report, ignore
 from nutgraf.run.names import ModelName
 from nutgraf.run.pairs import share
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import UNK, Ids
 
 STOP = 9
+
+
+def generate(
+    real: Corpus,
+    apply: Apply,
+    size: int,
+    work: Path,
+    folder: Path,
+    report: Report,
+    warn: Callable[[str], None] = ignore,
+    backwards: bool = False,
+) -> None:
+    """Make the chunks one after the other; `backwards`, from the last to the first."""
+
+    def make(chunks: Sequence[Chunk], report: Report) -> Iterator[Chunk]:
+        for chunk in chunks[:: -1 if backwards else 1]:
+            write_chunk(real, apply, chunk, work, report)
+            yield chunk
+
+    pairs.generate(len(real), size, make, work, folder, report, warn)
 
 
 def test_eq_2_pairs_are_f_of_each_real_sentence_in_order(tmp_path: Path) -> None:
@@ -64,9 +85,9 @@ def test_sentences_that_came_out_empty_keep_their_place_and_are_not_learned(tmp_
     generate(real, lambda s, _: [x[1:] for x in s], 2, tmp_path, tmp_path, ignore)
     made = Corpus.open(tmp_path, "artificial")
     assert [list(words) for words in made] == [[], [4], []]
-    pairs = union([(made, real)])
-    assert [list(words) for words in pairs.sources] == [[4]]
-    assert [list(words) for words in pairs.targets] == [[4, 4]]
+    joined = union([(made, real)])
+    assert [list(words) for words in joined.sources] == [[4]]
+    assert [list(words) for words in joined.targets] == [[4, 4]]
 
 
 def test_coverage_is_the_share_of_a_summary_that_its_text_says_in_order() -> None:
@@ -102,9 +123,9 @@ def test_expander_output_is_cleaned_as_the_appendix_says(words: list[int], expec
 def test_union_of_three_chains_has_each_real_summary_three_times() -> None:
     real = Corpus.of([[1], [2]])
     chains = [Corpus.of([[10 * chain, 1], [10 * chain, 2]]) for chain in (1, 2, 3)]
-    pairs = union([(chain, real) for chain in chains])
-    assert [list(words) for words in pairs.sources] == [[10, 1], [10, 2], [20, 1], [20, 2], [30, 1], [30, 2]]
-    assert [list(words) for words in pairs.targets] == [[1], [2]] * 3
+    joined = union([(chain, real) for chain in chains])
+    assert [list(words) for words in joined.sources] == [[10, 1], [10, 2], [20, 1], [20, 2], [30, 1], [30, 2]]
+    assert [list(words) for words in joined.targets] == [[1], [2]] * 3
 
 
 @pytest.mark.parametrize("damage", ["flip", "cut", "empty"])
@@ -129,3 +150,40 @@ def test_a_damaged_chunk_is_named_and_made_again(tmp_path: Path, damage: str) ->
     assert str(chunk) in warnings[0]
     for name in ("artificial.tokens.npy", "artificial.offsets.npy"):
         assert (tmp_path / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_chunks_of_whole_parts_and_any_order_give_the_same_bytes(tmp_path: Path) -> None:
+    """The randomness is from the place of a part in the corpus; so a key need not have the size of chunks."""
+    real = Corpus.of([[i % 90 + 3] for i in range(2 * PART + 300)])
+
+    def make(sentences: Sequence[Ids], start: int) -> list[Ids]:
+        drawn = np.random.default_rng(start).integers(3, 99, len(sentences))
+        return [np.append(sentence, word).astype(np.int32) for sentence, word in zip(sentences, drawn, strict=True)]
+
+    found, reports = set[bytes](), list[Progress]()
+    for size, backwards in ((PART, False), (PART, True), (2 * PART, True), (4 * PART, False)):
+        work = tmp_path / f"{size} {backwards}"
+        work.mkdir()
+        generate(real, make, size, work, work, reports.append, backwards=backwards)
+        found.add((work / "artificial.tokens.npy").read_bytes())
+        assert reports[-1] == Progress(len(real), len(real), "sentences")
+    assert len(found) == 1
+    # A run that resumes with another size takes no file for another one.
+    generate(real, make, PART, tmp_path / f"{2 * PART} True", tmp_path, ignore)
+    assert (tmp_path / "artificial.tokens.npy").read_bytes() in found
+
+
+def test_two_attempts_at_one_chunk_leave_one_valid_file(tmp_path: Path) -> None:
+    real, chunk = Corpus.of([[i] for i in range(3, 13)]), Chunk(0, 10)
+
+    def make(sentences: Sequence[Ids], start: int) -> list[Ids]:
+        return [*sentences]
+
+    def second_attempt(progress: Progress) -> None:
+        write_chunk(real, make, chunk, tmp_path, ignore)  # while the first is under way
+
+    write_chunk(real, make, chunk, tmp_path, second_attempt)
+    assert [path.name for path in tmp_path.iterdir()] == [chunk.name]
+    (tmp_path / "made").mkdir()
+    generate(real, lambda *_: pytest.fail("the file is valid"), 10, tmp_path, tmp_path / "made", ignore)
+    assert [list(words) for words in Corpus.open(tmp_path / "made", "artificial")] == [list(words) for words in real]

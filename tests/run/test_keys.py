@@ -233,3 +233,8 @@ def test_validation_pairs_matter_where_a_threshold_is_chosen_on_them() -> None:
     valid = replace(INPUTS, valid=Source("v.tsv", 5, 100, "cc"))
     before, after = keys(), keys(inputs=valid)
     assert {name for name in before if before[name] != after[name] and name.endswith("-0")} == {"mu1-0"}
+
+
+def test_the_size_of_chunks_is_part_of_a_key_only_where_it_cuts_parts() -> None:
+    for size, same in ((1_024, True), (8_192, True), (1_000, False), (4_097, False)):
+        assert (keys(recipe.override(RECIPE, [f"generation.chunk={size}"])) == keys()) is same

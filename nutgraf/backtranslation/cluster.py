@@ -1,0 +1,240 @@
+"""The executor of a Ray cluster: work is done by processes on any of its machines, which share the run folder.
+
+Only Ray's core is used. A task is a function of nutgraf's with paths and numbers; Ray repeats it where its worker or
+its machine dies. Machines that differ are refused at the start, and by every task: one may join later.
+"""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+import socket
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Event as Signal
+from typing import Any
+
+from nutgraf.backtranslation.executor import Executor, Item, Local, Result, Tell, Work
+from nutgraf.backtranslation.machines import Kind, Machine, check_machines, kind_here
+from nutgraf.errors import InputError, LostError, RunError
+from nutgraf.extras import need_extra
+from nutgraf.files import write_atomically
+from nutgraf.hardware import Hardware, Rank
+from nutgraf.progress import Progress, Stopped
+
+RETRIES = 10  # of a task whose worker or machine died
+AHEAD = 2  # tasks of a map that wait in Ray's queue, for each that runs
+_POLL = 0.2  # seconds between looks at the mail
+_MAIL_EVERY = 1.0  # seconds between letters of a task
+_CONNECT = 10.0  # seconds
+_LAST_WORDS = 5.0  # seconds in which a rank that failed says why, where others lost it
+
+
+@contextmanager
+def use_executor(name: str | None, hardware: Hardware, folder: Path) -> Iterator[Executor]:
+    """Yield where to work: here, or on the Ray cluster that is named ray or ray:ADDRESS, once its machines agree."""
+    if name is None:
+        yield Local(hardware)
+        return
+    cluster = Cluster(_address(name))
+    try:
+        check_machines(cluster.census(folder), kind_here(), hardware.threads, folder)
+        yield cluster
+    finally:
+        cluster.close()
+
+
+def _address(name: str) -> str:
+    engine, _, address = name.partition(":")
+    if engine != "ray" or address.startswith("//"):
+        raise InputError(
+            f"--cluster {name}: expected ray or ray:HOST:PORT, on a machine of the cluster; from elsewhere, submit the "
+            "command with `ray job submit`"
+        )
+    need_extra("cluster", "--cluster")
+    return address or "auto"
+
+
+class Cluster:
+    """A Ray cluster that this process is connected to."""
+
+    def __init__(self, address: str):
+        import ray
+
+        self.ray, self.stop, self.numbers = ray, Signal(), itertools.count()
+        try:
+            if address != "auto":  # Ray itself would try for minutes
+                host, _, port = address.rpartition(":")
+                socket.create_connection((host, int(port)), timeout=_CONNECT).close()
+            ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+        except (OSError, RuntimeError, ValueError) as error:
+            reason = " ".join(str(error).split())[:300]
+            raise RunError(
+                f"--cluster: no Ray cluster answers here ({reason}). Start one: `ray start --head`"
+            ) from error
+        here = ray.get_runtime_context().get_node_id()
+        self.mail = ray.remote(Mailbox).options(num_cpus=0, scheduling_strategy=self._on(here)).remote()
+
+    def close(self) -> None:
+        """Leave the cluster; Ray ends what this process began there."""
+        self.ray.shutdown()
+
+    def count_threads(self) -> int:
+        """Return the cores of all machines that are there now."""
+        return int(self.ray.cluster_resources().get("CPU", 0))
+
+    def census(self, folder: Path) -> list[Machine]:
+        """Return what each machine is; the folder is one that all should see."""
+        mark, token = folder / ".census", secrets.token_hex(8)
+        write_atomically(mark, token.encode())
+        try:
+            nodes = [node for node in self.ray.nodes() if node["Alive"]]
+            asked = [
+                self.ray.remote(_look_around)
+                .options(num_cpus=0, scheduling_strategy=self._on(node["NodeID"]))
+                .remote(mark, token, int(node["Resources"].get("CPU", 0)))
+                for node in nodes
+            ]
+            return [self._result(one) for one in asked]
+        finally:
+            mark.unlink(missing_ok=True)
+
+    def map(
+        self, work: Work[Item, Result], items: Iterable[Item], threads: int, tell: Tell
+    ) -> Iterator[tuple[Item, Result]]:
+        """Do the work for all items in tasks; those of workers that died are repeated."""
+        task = self.ray.remote(_work).options(num_cpus=threads, max_retries=RETRIES)
+        waiting, running, number = iter(items), dict[Any, Item](), next(self.numbers)
+        try:
+            while True:
+                most = (1 + AHEAD) * max(1, self.count_threads() // threads)
+                for item in itertools.islice(waiting, most - len(running)):
+                    running[task.remote(work, item, kind_here(), self.mail, number)] = item
+                if not running:
+                    return
+                for one in self._await(running, number, tell):
+                    yield running.pop(one), self._result(one)
+        finally:
+            for one in running:
+                self.ray.cancel(one, force=True)
+
+    def gang(self, work: Work[Rank, Result], most: int, threads: int, folder: Path, tell: Tell) -> Result:
+        """Do the work in as many processes as there is room for, a power of two; if one dies, all begin again."""
+        for _ in range(RETRIES + 1):
+            room = max(1, min(most, self.count_threads() // threads))
+            meeting = folder / f"meeting-{secrets.token_hex(8)}"
+            ranks = [Rank(number, 1 << (room.bit_length() - 1), meeting) for number in range(room)]
+            with suppress(LostError):
+                return self._gang_once(work, ranks[: ranks[0].count], threads, tell)
+        raise RunError(f"--cluster: one of the workers that train together died, {RETRIES + 1} times")
+
+    def _gang_once(self, work: Work[Rank, Result], ranks: Sequence[Rank], threads: int, tell: Tell) -> Result:
+        from ray.util import placement_group, remove_placement_group
+        from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+        group, number = placement_group([{"CPU": threads}] * len(ranks)), next(self.numbers)
+        running: list[Any] = []
+        try:
+            ready = group.ready()
+            while not self._await([ready], number, tell):  # all or nothing
+                pass
+            for rank in ranks:
+                place = PlacementGroupSchedulingStrategy(group, rank.number)
+                task = self.ray.remote(_work).options(num_cpus=threads, max_retries=0, scheduling_strategy=place)
+                mail = self.mail if rank.number == 0 else None
+                running.append(task.remote(work, rank, kind_here(), mail, number))
+            results = dict[Any, Result]()
+            while len(results) < len(running):
+                rest = [one for one in running if one not in results]
+                results |= {one: self._result_of_rank(one, rest) for one in self._await(rest, number, tell)}
+            return results[running[0]]
+        finally:
+            for one in running:
+                self.ray.cancel(one, force=True)
+            remove_placement_group(group)
+
+    def _result_of_rank(self, reference: Any, others: Sequence[Any]) -> Any:
+        """Return a rank's result; where it lost another that failed by itself, raise what that one raised."""
+        try:
+            return self._result(reference)
+        except LostError:
+            ended, _ = self.ray.wait(list(others), num_returns=len(others), timeout=_LAST_WORDS)
+            for other in set(ended) - {reference}:
+                self._result(other)
+            raise
+
+    def _await(self, running: Iterable[Any], number: int, tell: Tell) -> list[Any]:
+        """Wait a moment for tasks to end, pass on what they tell, and return one that has ended, if any."""
+        ended, _ = self.ray.wait(list(running), num_returns=1, timeout=_POLL)
+        for message in self._result(self.mail.take.remote(number)):
+            tell(message)
+        if self.stop.is_set():
+            raise Stopped
+        return list(ended)
+
+    def _on(self, node: str) -> Any:
+        """Return Ray's way to say: on this machine."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        return NodeAffinitySchedulingStrategy(node, soft=False)
+
+    def _result(self, reference: Any) -> Any:
+        """Return what a task returned, or raise what it raised, as if it had been done here."""
+        errors = self.ray.exceptions
+        try:
+            return self.ray.get(reference)
+        except errors.RayTaskError as error:
+            cause = error.cause
+            raise (cause if isinstance(cause, Exception) else RunError(f"--cluster: {error}")) from None
+        except errors.RayError as error:
+            reason = " ".join(str(error).split())[:300]
+            raise LostError(f"--cluster: a worker died, and so did its {RETRIES} successors ({reason})") from error
+
+
+class Mailbox:
+    """What tasks have to tell, until the driver fetches it; an actor beside the driver."""
+
+    def __init__(self) -> None:
+        self.letters: dict[int, list[Progress | str]] = {}
+
+    def put(self, number: int, messages: list[Progress | str]) -> None:
+        """Take messages of a task."""
+        self.letters.setdefault(number, []).extend(messages)
+
+    def take(self, number: int) -> list[Progress | str]:
+        """Return the messages that have come, once."""
+        return self.letters.pop(number, [])
+
+
+def _look_around(mark: Path, token: str, cores: int) -> Machine:
+    """Return what this machine is (a task)."""
+    seen = mark.exists() and mark.read_bytes() == token.encode()
+    return Machine(socket.gethostname(), cores, kind_here(), seen)
+
+
+def _work(work: Work[Item, Result], item: Item, kind: Kind, mail: Any, number: int) -> Result:
+    """Do the work for one item (a task)."""
+    import ray
+
+    if found := kind.differences(kind_here()):
+        raise RunError(f"--cluster: {socket.gethostname()}, which joined later, has {'; '.join(found)}")
+    letter, sent = list[Progress | str](), time.monotonic()
+
+    def tell(message: Progress | str) -> None:
+        nonlocal sent
+        letter.append(message)
+        if time.monotonic() - sent > _MAIL_EVERY:
+            send()
+            sent = time.monotonic()
+
+    def send() -> None:
+        if mail is not None:
+            ray.get(mail.put.remote(number, list(letter)))  # an error where the driver is gone
+        letter.clear()
+
+    try:
+        return work(item, tell)
+    finally:
+        send()

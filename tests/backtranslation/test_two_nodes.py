@@ -1,0 +1,199 @@
+"""Two Ray nodes on this machine: the same bytes as without them, whatever dies."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from nutgraf.backtranslation import cluster as clusters
+from nutgraf.backtranslation.cluster import Cluster
+from nutgraf.backtranslation.machines import check_machines, kind_here
+from nutgraf.backtranslation.train import run_training
+from nutgraf.errors import RecipeError, RunError
+from nutgraf.hardware import Hardware
+from nutgraf.progress import Progress, ignore
+from nutgraf.run.events import Event, State
+from nutgraf.run.folder import Run
+from tests.backtranslation import dying
+from tests.backtranslation.dying import Dying, FragileCluster
+from tests.tiny import Corpus, checksums, request
+
+ROOT = Path(__file__).parents[2]
+TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "tests-of-nutgraf-on-two-nodes-of-one-machine"}
+ENVIRONMENT = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "RAY_raylet_start_wait_time_s": "40", **TOKEN}
+PORTS = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port", "runtime_env_agent_port")
+pytestmark = [
+    pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed: pip install '.[cluster]'"),
+    pytest.mark.filterwarnings("ignore"),  # Ray's own
+]
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports that are free now. Where Ray must choose its own, it waits for agents to tell them, but not long."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.create_server(("", 0))) for _ in range(count)]
+        return [int(one.getsockname()[1]) for one in sockets]
+
+
+def start_nodes(attempts: int) -> Any:
+    """Start a head and another node; on a very busy machine, an agent of Ray may miss its 15 seconds, and all fails."""
+    from ray.cluster_utils import Cluster as Nodes
+
+    found = Nodes()
+    try:
+        for _ in range(2):
+            ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
+            found.add_node(num_cpus=1, object_store_memory=80_000_000, include_dashboard=False, **ports)
+        found.wait_for_nodes()
+    except Exception as error:
+        found.shutdown()
+        if attempts == 1 or "timed out" not in str(error):
+            raise
+        return start_nodes(attempts - 1)
+    return found
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Any]:
+    """Two nodes with one core each."""
+    before = {name: os.environ.get(name) for name in ENVIRONMENT}
+    os.environ.update(ENVIRONMENT)  # Ray reads it when it is imported
+    found = start_nodes(4)
+    yield found
+    found.shutdown()
+    for name, value in before.items():
+        os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+@pytest.fixture
+def connected(nodes: Any) -> Iterator[Cluster]:
+    found = Cluster(nodes.address)
+    yield found
+    found.close()
+
+
+def of_mu1(run: Path) -> dict[str, str]:
+    """The files of mu1-2 and of all that it needs."""
+    names = ("text", "casing", "embeddings", "mu1-0", "mu1-0.pairs", "mu1-1", "mu1-1.pairs", "mu1-2")
+    found = {path: digest for path, digest in checksums(run).items() if path.split("/")[1] in names}
+    assert {path.split("/")[1] for path in found} == {*names}
+    return found
+
+
+def test_the_same_bytes_though_workers_die_and_a_run_that_began_without_ray(
+    nodes: Any, corpus: Corpus, finished: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = replace(request(corpus, tmp_path / "run"), only=("mu1-2",))
+    run_training(replace(asked, stop_after="text"), warn=ignore)
+    (tmp_path / "marks").mkdir()
+    mortal = ("mu1-0", "mu1-1", "mu1-1.pairs")
+    monkeypatch.setattr(FragileCluster, "dying", Dying(tmp_path / "marks", mortal), raising=False)
+    monkeypatch.setattr(clusters, "Cluster", FragileCluster)
+    events: list[Event] = []
+    run_training(replace(asked, cluster=f"ray:{nodes.address}"), events.append, ignore)
+    assert {path.name for path in (tmp_path / "marks").iterdir()} == {*mortal}
+    assert {event.step.name for event in events if event.state is State.KEPT} == {"text"}
+    assert {"mu1-0", "mu1-1", "mu1-2"} <= {event.step.name for event in events if event.progress}
+    assert of_mu1(tmp_path / "run") == of_mu1(finished.folder)
+    assert not list(tmp_path.glob("run/steps/*/work"))
+
+
+def test_two_processes_train_one_model_and_one_of_them_dies(
+    nodes: Any, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = ('plan.initializers=["mu1"]', "training.shards=4")
+    alone, together = (
+        replace(request(corpus, tmp_path / name, *settings), stop_after="mu1-1") for name in ("alone", "together")
+    )
+    run_training(alone, warn=ignore)
+    shutil.copytree(tmp_path / "alone", tmp_path / "together")
+    shutil.rmtree(tmp_path / "together" / "steps" / "mu1-1")
+    (tmp_path / "marks").mkdir()
+    monkeypatch.setattr(FragileCluster, "dying", Dying(tmp_path / "marks", ("mu1-1",)), raising=False)
+    monkeypatch.setattr(clusters, "Cluster", FragileCluster)
+    run_training(replace(together, cluster=f"ray:{nodes.address}"), warn=ignore)
+    assert (tmp_path / "marks" / "mu1-1").exists()
+    assert checksums(tmp_path / "together") == checksums(tmp_path / "alone")
+
+
+def test_the_driver_is_killed_and_the_run_ends_without_ray(
+    nodes: Any, corpus: Corpus, finished: Run, tmp_path: Path
+) -> None:
+    options = [str(corpus.folder), str(tmp_path / "run"), nodes.address, "mu1-1"]
+    driver = subprocess.run(
+        [sys.executable, "-m", "tests.backtranslation.dying", *options], cwd=ROOT, capture_output=True, text=True
+    )
+    assert driver.returncode == -signal.SIGKILL, driver.stderr
+    events: list[Event] = []
+    run_training(replace(request(corpus, tmp_path / "run"), only=("mu1-2",)), events.append, ignore)
+    assert "mu1-0" in {event.step.name for event in events if event.state is State.KEPT}
+    assert of_mu1(tmp_path / "run") == of_mu1(finished.folder)
+
+
+def test_a_worker_that_is_killed_is_replaced_and_what_is_told_arrives(connected: Cluster, tmp_path: Path) -> None:
+    told: list[Progress | str] = []
+    done = dict(connected.map(partial(dying.kill_first, tmp_path), range(4), 1, told.append))
+    assert done == {0: 0, 1: 2, 2: 4, 3: 6}
+    assert {"item 0", "item 1", "item 2", "item 3"} == {*told}
+
+
+def test_the_census_sees_both_nodes_and_that_they_share_the_folder(connected: Cluster, tmp_path: Path) -> None:
+    machines = connected.census(tmp_path)
+    assert [(machine.cores, machine.shares_folder) for machine in machines] == [(1, True)] * 2
+    assert {machine.kind for machine in machines} == {kind_here()}
+    assert connected.count_threads() == 2
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(RunError, match="--threads 2: no machine"):
+        check_machines(machines, kind_here(), 2, tmp_path)
+
+
+def test_an_error_of_a_worker_is_raised_as_if_it_had_happened_here(connected: Cluster) -> None:
+    for item, kind, message in (
+        ("recipe", RecipeError, "near-1: nothing to learn from"),
+        ("full", OSError, "[Errno 28] No space left on device"),
+        ("other", ZeroDivisionError, "division by zero"),
+    ):
+        with pytest.raises(kind, match=f"^{re.escape(message)}$"):
+            list(connected.map(dying.fail, [item], 1, ignore))
+
+
+@pytest.mark.usefixtures("nodes")
+def test_without_a_cluster_at_the_address_the_error_says_what_to_do(tmp_path: Path) -> None:
+    with (
+        pytest.raises(RunError, match=r"^--cluster: no Ray cluster answers .*`ray start --head`$"),
+        clusters.use_executor("ray:127.0.0.1:1", Hardware("cpu", 1), tmp_path),
+    ):
+        pass
+
+
+def test_a_node_dies_and_its_work_is_done_by_another(nodes: Any, connected: Cluster, tmp_path: Path) -> None:
+    """The last test: a node is lost."""
+    lost = nodes.list_all_nodes()[-1]
+
+    def stop() -> None:
+        while not (tmp_path / "begun").exists():
+            time.sleep(0.1)
+        nodes.remove_node(lost, allow_graceful=False)
+
+    stopper = Thread(target=stop)
+    stopper.start()
+    done = dict(connected.map(partial(dying.wait_on, lost.node_id, tmp_path), range(2), 1, ignore))
+    stopper.join()
+    assert done.keys() == {0, 1}
+    assert lost.node_id not in done.values()
