@@ -303,7 +303,8 @@ class Steps:
         """Return the best summary of each text that has one, with the text's own names and numbers."""
         texts, summaries, settings = self.prepared.texts, self.prepared.summaries, self.recipe.near
         adapter = adapting.Adapter(model.words, texts, summaries, self.prepared.lexicon)
-        return adapting.fit_candidates(model, match, texts, adapter, report).best(texts, settings)
+        fitted = adapting.fit_candidates(model, match, texts, adapter, settings.min_score, report)
+        return fitted.best(texts, settings)
 
     def _find_pairs_again(self, task: Task) -> None:
         """Choose among the candidates of the first search with the help of near's own expander and summarizer."""

@@ -171,23 +171,27 @@ class Fitted:
 
     def best(self, texts: Corpus, settings: recipe.Near) -> Fitted:
         """Return one for each text that has one: the best pairs first, a summary `max_uses` times, none a mere lead."""
-        rows = zip(self.summaries, self.texts.tolist(), strict=True)
-        kept = np.flatnonzero([not is_lead(summary, texts[text], settings.max_lead) for summary, text in rows])
-        free = self.take(kept) if settings.max_lead < 1 else self
+        free = self
+        if settings.max_lead < 1:
+            rows = zip(self.summaries, self.texts.tolist(), strict=True)
+            leads = [is_lead(summary, texts[text], settings.max_lead) for summary, text in rows]
+            free = self.take(np.flatnonzero(~np.array(leads, dtype=bool)))
         return free.take(np.sort(take_best(free.texts, free.places, free.scores, settings.max_uses)))
 
 
-def fit_candidates(model: Near, match: Match, texts: Corpus, adapter: Adapter, report: Report = ignore) -> Fitted:
+def fit_candidates(
+    model: Near, match: Match, texts: Corpus, adapter: Adapter, min_score: float, report: Report = ignore
+) -> Fitted:
     """Make the candidates of texts fit: those in `match`, and those that are near without names and numbers.
 
-    What scores less than `min_score` is left out.
+    What scores less than `min_score` is left out. The model's own settings may be of an earlier recipe.
     """
     search = nameless(model)
     found = [Fitted(np.zeros(0, np.int64), np.zeros(0, np.int64), Corpus.of([]), np.zeros(0, np.float32))]
     for start in range(0, len(texts), BLOCK):
         part = texts.take(np.arange(start, min(start + BLOCK, len(texts))))
         candidates = np.concatenate([match.places[start : start + BLOCK], search.search(part)], axis=1)
-        fitted = _fit_block(model, search, part, candidates, adapter)
+        fitted = _fit_block(model, search, part, candidates, adapter, min_score)
         found.append(replace(fitted, texts=fitted.texts + start))
         report(Progress(start + len(part), len(texts), "texts", "made to fit"))
     corpus, scores = Corpus.join([one.summaries for one in found]), np.concatenate([one.scores for one in found])
@@ -196,7 +200,9 @@ def fit_candidates(model: Near, match: Match, texts: Corpus, adapter: Adapter, r
     )
 
 
-def _fit_block(model: Near, search: Near, texts: Corpus, candidates: Places, adapter: Adapter) -> Fitted:
+def _fit_block(
+    model: Near, search: Near, texts: Corpus, candidates: Places, adapter: Adapter, min_score: float
+) -> Fitted:
     """Fit the candidates of some texts (texts, candidates), and keep what scores enough and is true."""
     read = [adapter.read(text) for text in texts]
     rows: dict[tuple[int, int], list[int]] = {}
@@ -211,7 +217,7 @@ def _fit_block(model: Near, search: Near, texts: Corpus, candidates: Places, ada
     scores = np.where(changed, ADAPTED * np.sqrt(near * alike), near)
     good = [
         i
-        for i in np.flatnonzero(scores >= model.settings.min_score).tolist()
+        for i in np.flatnonzero(scores >= min_score).tolist()
         if adapter.is_true(read[of_texts[i]], summaries[i].tolist())
     ]
     return Fitted(of_texts, places, summaries, scores).take(np.array(good, dtype=np.int64))

@@ -176,6 +176,13 @@ def test_summaries_of_others_are_made_to_fit_where_the_recipe_says_so(with_near:
     was = [prepared.summaries[int(place)].tolist() for place in places if place != NONE]
     now = [summary.tolist() for summary in made if len(summary)]
     assert any(one != other for one, other in zip(was, now, strict=True))
+    # near-0 stays as it is where only the least score changes, and the recipe's counts.
+    higher = replace(
+        run, recipe=replace(run.recipe, near=replace(settings, min_score=float(np.median(scores[scores > 0]))))
+    )
+    (tmp_path / "higher").mkdir()
+    Steps(higher, CPU).make(Task(step, tmp_path / "higher", tmp_path, "seed"))
+    assert 0 < (load_chosen(tmp_path / "higher")[0] != NONE).sum() < (places != NONE).sum()
 
 
 def test_pairs_are_found_again_among_the_first_candidates(with_near: Run) -> None:

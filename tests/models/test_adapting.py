@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -137,7 +136,7 @@ def test_without_names_and_numbers_another_firm_is_as_near() -> None:
 def test_the_score_of_what_was_changed_and_of_what_was_not(adapter: Adapter) -> None:
     model = make_near(["globex quarterly profit rises 5 percent", "acme quarterly profit rose", "hooli buys lima"])
     texts = Corpus.of([ids(TEXTS[0])])
-    fitted = fit_candidates(model, model.match(texts), texts, adapter)
+    fitted = fit_candidates(model, model.match(texts), texts, adapter, 0.01)
     said = {
         int(place): (summary.tolist(), score)
         for place, summary, score in zip(fitted.places, fitted.summaries, fitted.scores, strict=True)
@@ -153,14 +152,12 @@ def test_the_score_of_what_was_changed_and_of_what_was_not(adapter: Adapter) -> 
         for words in (model.words, nameless(model).words)
     ]
     assert said[0] == (changed.tolist(), pytest.approx(ADAPTED * math.sqrt(by_hand[0] * by_hand[1])))
-    strict = replace(model.settings, min_score=1.0)
-    model = Near(model.summaries, model.words, strict)
-    assert not len(fit_candidates(model, model.match(texts), texts, adapter).texts)
+    assert not len(fit_candidates(model, model.match(texts), texts, adapter, 1.0).texts)
 
 
 def test_of_no_texts_nothing_fits(adapter: Adapter) -> None:
     model, none = make_near(), Corpus.of([])
-    assert not len(fit_candidates(model, model.match(none), none, adapter).texts)
+    assert not len(fit_candidates(model, model.match(none), none, adapter, 0.01).texts)
 
 
 def test_the_best_are_one_for_each_text_and_no_leads() -> None:
