@@ -227,6 +227,7 @@ class Mu1(Section):
     batch: TwoOrMore = default(256, "texts per step; batch normalisation needs two")
     learning_rate: AboveZero = default(5e-4, "learning rate of Adam")
     clip: AboveZero = default(5.0, "largest norm of a gradient; larger ones are scaled down")
+    forms: bool = default(False, "forms of one verb share their moments (not in the paper)")
 
 
 @dataclass(frozen=True, config=CONFIG)
@@ -377,6 +378,7 @@ class Generation(Section):
     sentences_per_chain: ZeroOrMore = default(0, "real sentences per chain, different ones if there are enough; 0: all")
     output_words: TopWords = default(0, "most frequent words that can be generated; others can only be copied; 0: all")
     repeat_top_words: TopWords = default(0, "most frequent words that may occur twice in an artificial text; 0: all")
+    reword: bool = default(False, "initial summaries take the forms of verbs, and drop small words, as real ones do")
 
     def __post_init__(self) -> None:
         for least, most in (("min_text_words", "max_text_words"), ("min_summary_words", "max_summary_words")):

@@ -32,6 +32,7 @@ from nutgraf.models.learn import fit_of, learn
 from nutgraf.models.members import Members
 from nutgraf.models.scoring import Estimate
 from nutgraf.models.seq2seq import Seq2seq
+from nutgraf.models.wording import Wording
 from nutgraf.progress import Progress, Report, ignore
 from nutgraf.recipe import Seq2seq as Settings
 from nutgraf.run.folder import Run
@@ -45,6 +46,7 @@ from nutgraf.seeds import generator_of, seed_of
 from nutgraf.text import casing
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.embeddings import train_embeddings
+from nutgraf.text.inflection import places_of_forms
 from nutgraf.text.lexicon import Vocab
 from nutgraf.text.prepare import Prepared, check_vocabularies, prepare, usual_length
 from nutgraf.text.tokens import Tokenizer, is_number
@@ -226,7 +228,8 @@ class Steps:
 
     def _mu1(self, task: Task) -> Initializer:
         vocab, corpora = self.vocabularies["S"], (self.prepared.texts, self.prepared.summaries)
-        model = mu1.train(*corpora, vocab, self.vectors(JOINT, vocab), self.recipe.mu1, task.job)
+        forms = mu1.forms_in(vocab, places_of_forms(self.prepared.lexicon.words)) if self.recipe.mu1.forms else {}
+        model = mu1.train(*corpora, vocab, self.vectors(JOINT, vocab), self.recipe.mu1, task.job, forms)
         return self._with_threshold(model, task.step.chain)
 
     def _near(self, task: Task) -> Initializer:
@@ -327,7 +330,10 @@ class Steps:
 
     def _initial(self, name: ModelName) -> Apply:
         model = load_initializer(name.chain, self.run.step_folder(str(name)))
-        return lambda sentences, _: model(sentences)
+        if not self.recipe.generation.reword:
+            return lambda sentences, _: model(sentences)
+        wording = Wording.of(self._fluent(), self.prepared.lexicon)
+        return lambda sentences, _: wording(model(sentences))
 
     def _sampler(self, name: ModelName, seed: str) -> Apply:
         model = storage.load(self.run.step_folder(str(name)), self.hardware.device)

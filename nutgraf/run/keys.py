@@ -87,7 +87,9 @@ def _of_embeddings(step: Step, recipe: Recipe) -> Values:
 
 def _of_initializer(step: Step, recipe: Recipe) -> Values:
     system = SYSTEMS[step.chain]
-    return system.values(recipe) | ({} if step.chain in INITIALIZERS else {"version": system.version})
+    values = system.values(recipe) | ({} if step.chain in INITIALIZERS else {"version": system.version})
+    # Where forms share nothing, mu1-0 is what it always was.
+    return {name: value for name, value in values.items() if name != "mu1.forms" or value}
 
 
 def _of_pairs(step: Step, recipe: Recipe) -> Values:
@@ -112,6 +114,8 @@ def _of_pairs(step: Step, recipe: Recipe) -> Values:
         names += ["top_k", "batch", "output_words", f"min_{side}_words", f"max_{side}_words"]
     if step.expands:
         names.append("repeat_top_words")
+    if recipe.generation.reword and step.model and step.model.initial:  # else they are what they always were
+        names.append("reword")
     return _values(recipe, "generation", *names) | chunk
 
 

@@ -1,8 +1,25 @@
-"""Lists of words as one string, and the forms of regular verbs."""
+"""Lists of words as one string, and the forms of verbs."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
+
+# Verbs whose past is not their -ed form: the verb, then its past forms.
+_IRREGULAR = """
+    beat beat beaten|become became|begin began begun|bid bid|bind bound|break broke broken|bring brought
+    |broadcast broadcast|build built|buy bought|catch caught|choose chose chosen|come came|cut cut|deal dealt
+    |draw drew drawn|drive drove driven|eat ate eaten|fall fell fallen|feel felt|fight fought|find found|fly flew flown
+    |forecast forecast|freeze froze frozen|get got|give gave given|go went gone|grow grew grown|hear heard|hide hid
+    |hit hit|hold held|hurt hurt|keep kept|know knew known|lay laid|lead led|leave left|lend lent|let let|lose lost
+    |make made|mean meant|meet met|overtake overtook overtaken|pay paid|put put|quit quit|rebuild rebuilt
+    |retake retook retaken|ride rode ridden|rise rose risen|run ran|say said|see saw seen|seek sought|sell sold
+    |send sent|set set|shoot shot|show showed shown|shrink shrank shrunk|shut shut|sing sang sung|sink sank sunk
+    |slide slid|speak spoke spoken|spend spent|split split|spread spread|stand stood|steal stole stolen|stick stuck
+    |strike struck|swear swore sworn|swing swung|take took taken|teach taught|tear tore torn|tell told|think thought
+    |throw threw thrown|undergo underwent|uphold upheld|wake woke|wear wore worn|win won|withdraw withdrew withdrawn
+    |withhold withheld|write wrote written"""
+_PAST = {verb: frozenset(past) for verb, *past in map(str.split, _IRREGULAR.split("|"))}
 
 
 def words_of(line: str) -> frozenset[str]:
@@ -13,6 +30,32 @@ def words_of(line: str) -> frozenset[str]:
 def inflect(line: str) -> frozenset[str]:
     """Return all forms of regular verbs."""
     return frozenset(form for verb in line.split() for form in _forms(verb))
+
+
+def verb_forms(words: Collection[str]) -> dict[str, frozenset[str]]:
+    """Return, for each word that is a form of a verb, all forms of the verb that are among the words.
+
+    A verb is known by its -s form and its past. A form of two verbs ("found") has those of both.
+    """
+    known, forms = frozenset(words), dict[str, frozenset[str]]()
+    for verb in {base for word in known if word.endswith("s") for base in _bases(word)}:
+        _, present, past, going = _forms(verb)
+        pasts = _PAST.get(verb, frozenset([past])) & known
+        if present in known and pasts:
+            own = frozenset([verb, present, going]) & known | pasts
+            forms |= {form: forms.get(form, frozenset()) | own for form in own}
+    return forms
+
+
+def places_of_forms(words: Sequence[str]) -> dict[int, list[int]]:
+    """Return the same by the places of words in a list: for each form of a verb, all its forms, itself included."""
+    places = {word: place for place, word in enumerate(words)}
+    return {places[word]: sorted(map(places.__getitem__, forms)) for word, forms in verb_forms(words).items()}
+
+
+def _bases(word: str) -> list[str]:
+    """Return what a word may be the -s form of."""
+    return [word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("ies") + "y"] if len(word) > 3 else []
 
 
 def _forms(verb: str) -> tuple[str, str, str, str]:
