@@ -46,7 +46,6 @@ from nutgraf.seeds import generator_of, seed_of
 from nutgraf.text import casing
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.embeddings import train_embeddings
-from nutgraf.text.inflection import places_of_forms
 from nutgraf.text.lexicon import Vocab
 from nutgraf.text.prepare import Prepared, check_vocabularies, prepare, usual_length
 from nutgraf.text.tokens import Tokenizer, is_number
@@ -228,7 +227,7 @@ class Steps:
 
     def _mu1(self, task: Task) -> Initializer:
         vocab, corpora = self.vocabularies["S"], (self.prepared.texts, self.prepared.summaries)
-        forms = mu1.forms_in(vocab, places_of_forms(self.prepared.lexicon.words)) if self.recipe.mu1.forms else {}
+        forms = mu1.forms_in(vocab, self.prepared.lexicon.words) if self.recipe.mu1.forms else {}
         model = mu1.train(*corpora, vocab, self.vectors(JOINT, vocab), self.recipe.mu1, task.job, forms)
         return self._with_threshold(model, task.step.chain)
 
@@ -332,8 +331,11 @@ class Steps:
         model = load_initializer(name.chain, self.run.step_folder(str(name)))
         if not self.recipe.generation.reword:
             return lambda sentences, _: model(sentences)
-        wording = Wording.of(self._fluent(), self.prepared.lexicon)
+        wording = self._wording(Trigrams.train(self._fluent(), self.prepared.lexicon), leaves_out=True)
         return lambda sentences, _: wording(model(sentences))
+
+    def _wording(self, trigrams: Trigrams, leaves_out: bool) -> Wording:
+        return Wording.of(trigrams, self.prepared.lexicon.words, leaves_out)
 
     def _sampler(self, name: ModelName, seed: str) -> Apply:
         model = storage.load(self.run.step_folder(str(name)), self.hardware.device)
@@ -344,10 +346,11 @@ class Steps:
         names = [name for name in map(ModelName.find, task.step.needs) if name]
         models = {name: storage.load(self.run.step_folder(str(name)), self.hardware.device) for name in names}
         expander = next(model for name, model in models.items() if name.expands)
-        teaching = self.recipe.teaching
+        teaching, fluency = self.recipe.teaching, Trigrams.train(self._fluent(), self.prepared.lexicon)
+        wording = self._wording(fluency, leaves_out=False) if self.recipe.generation.reword else None
         return Committee(
             [model for name, model in models.items() if not name.expands],
-            Agreement(expander, Trigrams.train(self._fluent(), self.prepared.lexicon), teaching.weights),
+            Agreement(expander, fluency, teaching.weights, wording),
             teaching,
             usual_length(self.recipe.decoding, self.prepared.summaries),
             self.recipe.training.shortlist,

@@ -31,6 +31,7 @@ from nutgraf.models.arrays import check_shapes, read_arrays
 from nutgraf.models.bow import Bags, BowEncoder, average, moments, ratio
 from nutgraf.seeds import generator_of
 from nutgraf.text.corpus import Corpus
+from nutgraf.text.inflection import verb_forms
 from nutgraf.text.lexicon import UNK, Ids, Vocab
 
 WEIGHTS, FIGURES = "mu1.safetensors", "mu1.json"
@@ -171,10 +172,11 @@ def train(
     return Mu1(module.eval(), vocab, eta, settings.max_words)
 
 
-def forms_in(vocab: Vocab, forms: Forms) -> Forms:
-    """Return forms in local ids; those outside the vocabulary are left out."""
-    known = {word: [form for form in vocab.local(np.array(own)).tolist() if form != UNK] for word, own in forms.items()}
-    return {local: known[word] for word in known if (local := int(vocab.table[word])) != UNK}
+def forms_in(vocab: Vocab, words: Sequence[str]) -> Forms:
+    """Return the forms of verbs in local ids; those outside the vocabulary are left out."""
+    local = {words[word]: place for place, word in enumerate(vocab.ids.tolist())}
+    known = {word: forms for word, forms in verb_forms(words).items() if word in local}
+    return {local[word]: sorted(local[form] for form in forms if form in local) for word, forms in known.items()}
 
 
 def share_moments(mu: NDArray[np.float64], forms: Forms) -> NDArray[np.float64]:

@@ -1,8 +1,8 @@
-"""Initial summaries in the words of summaries: "HSBC names a chief" of "HSBC named on a chief" (not in the paper).
+"""Summaries in the words of real ones: "HSBC names chief" in place of "HSBC named on chief" (not in the paper).
 
 Initial summarizers keep words of the text as they are. An expander that learns from their pairs learns to repeat words,
-and writes "HSBC names has a chief" of a real summary, which no text says. So before it learns, verbs of the summaries x
-take another form, and small words are left out, where trigrams of real summaries like it better:
+and writes "HSBC names has a chief" of a real summary, which no text says. So verbs of a summary x become present, and
+small words are left out, where trigrams of real summaries like it better:
 
     y = argmax  log p(y) - CHANGED * (words in another form) - LEFT_OUT * (words left out)
 
@@ -17,9 +17,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from nutgraf.text.corpus import Corpus
-from nutgraf.text.inflection import places_of_forms, words_of
-from nutgraf.text.lexicon import Ids, Lexicon
+from nutgraf.text.inflection import present_forms, words_of
+from nutgraf.text.lexicon import Ids
 from nutgraf.text.trigrams import END, START, Trigrams, classes_of
 
 CHANGED, LEFT_OUT = 1.0, 3.0  # in nats
@@ -48,23 +47,25 @@ class Wording:
     """What puts summaries into the words of others."""
 
     trigrams: Trigrams
-    forms: Mapping[int, Sequence[int]]  # the other forms of a word
+    forms: Mapping[int, Sequence[int]]  # the forms that a past or -ing form may take instead
     small: frozenset[int]  # words that may be left out
 
     @classmethod
-    def of(cls, summaries: Corpus, lexicon: Lexicon) -> Wording:
-        """Learn it from real summaries."""
-        ids = {word: place for place, word in enumerate(lexicon.words)}
-        counts = summaries.counts(len(lexicon))
-        forms = {word: _usual(word, known, counts) for word, known in places_of_forms(lexicon.words).items()}
-        if _TO in ids:
-            forms |= {ids[word]: [ids[_TO]] for word in _FUTURE if word in ids}
-        return cls(Trigrams.train(summaries, lexicon), forms, frozenset(ids[word] for word in _SMALL if word in ids))
+    def of(cls, trigrams: Trigrams, words: Sequence[str], leaves_out: bool = True) -> Wording:
+        """Prepare it for a lexicon of words; `leaves_out` says whether small words may be left out."""
+        ids, counts = {word: place for place, word in enumerate(words)}, trigrams.counts()
+        known = present_forms(words) | {word: frozenset([_TO]) for word in _FUTURE if word in ids and _TO in ids}
+        forms = {ids[word]: sorted(ids[form] for form in own) for word, own in known.items()}
+        usual = {word: _usual(own, counts) for word, own in forms.items()}
+        small = frozenset(ids[word] for word in _SMALL if word in ids) if leaves_out else frozenset()
+        return cls(trigrams, {word: own for word, own in usual.items() if own}, small)
 
     def __call__(self, summaries: Sequence[Ids]) -> list[Ids]:
         """Return each summary as real ones would say it."""
         result = list(summaries)
-        order = sorted(range(len(summaries)), key=lambda place: len(summaries[place]))
+        open_to_change = self.forms.keys() | self.small
+        order = [place for place, words in enumerate(summaries) if not open_to_change.isdisjoint(words.tolist())]
+        order.sort(key=lambda place: len(summaries[place]))
         for start in range(0, len(order), TOGETHER):
             part = order[start : start + TOGETHER]
             for place, words in zip(part, self._search([summaries[place] for place in part]), strict=True):
@@ -105,10 +106,10 @@ class Wording:
         return np.where(ids == _END, END, classes_of(ids, self.trigrams.classes))
 
 
-def _usual(word: int, forms: Sequence[int], counts: NDArray[np.int64]) -> list[int]:
-    """Return the other forms of a word that summaries use: "rivaling" is none of "rival"."""
+def _usual(forms: Sequence[int], counts: NDArray[np.int64]) -> list[int]:
+    """Return those forms of a verb that summaries use, and not only by mistake."""
     least = USUAL * counts[list(forms)].sum()
-    return [form for form in forms if form != word and counts[form] > least]
+    return [form for form in forms if counts[form] > least]
 
 
 def _best(beginnings: Iterable[_Beginning]) -> list[_Beginning]:

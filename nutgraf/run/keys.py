@@ -105,6 +105,9 @@ def _of_pairs(step: Step, recipe: Recipe) -> Values:
     # Whole parts make the same sentences in chunks of any size; the key is then that of the default size.
     size = recipe.generation.chunk
     chunk: Values = {"generation.chunk": _DEFAULT_CHUNK if size % _PART == 0 else size}
+    # Where nothing is put into other words, pairs are what they always were.
+    if recipe.generation.reword and step.model and (step.model.teacher or not is_seq2seq(step.model)):
+        names.append("reword")
     if step.model and step.model.teacher:
         searched = _values(recipe, "decoding", without=("beam", "shorter", "trim", "prefer_true", "faithful"))
         shortlist = _values(recipe, "training", "shortlist")
@@ -114,8 +117,6 @@ def _of_pairs(step: Step, recipe: Recipe) -> Values:
         names += ["top_k", "batch", "output_words", f"min_{side}_words", f"max_{side}_words"]
     if step.expands:
         names.append("repeat_top_words")
-    if recipe.generation.reword and step.model and step.model.initial:  # else they are what they always were
-        names.append("reword")
     return _values(recipe, "generation", *names) | chunk
 
 

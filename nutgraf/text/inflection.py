@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator
 
 # Verbs whose past is not their -ed form: the verb, then its past forms.
 _IRREGULAR = """
@@ -35,22 +35,30 @@ def inflect(line: str) -> frozenset[str]:
 def verb_forms(words: Collection[str]) -> dict[str, frozenset[str]]:
     """Return, for each word that is a form of a verb, all forms of the verb that are among the words.
 
-    A verb is known by its -s form and its past. A form of two verbs ("found") has those of both.
+    A form of two verbs ("found") has those of both.
     """
-    known, forms = frozenset(words), dict[str, frozenset[str]]()
+    forms: dict[str, frozenset[str]] = {}
+    for present, others in _verbs(frozenset(words)):
+        own = present | others
+        forms |= {form: forms.get(form, frozenset()) | own for form in own}
+    return forms
+
+
+def present_forms(words: Collection[str]) -> dict[str, frozenset[str]]:
+    """Return, for each past and -ing form of a verb, its other present forms ("names", "name") among the words."""
+    forms: dict[str, frozenset[str]] = {}
+    for present, others in _verbs(frozenset(words)):
+        forms |= {form: forms.get(form, frozenset()) | present - {form} for form in others}
+    return forms
+
+
+def _verbs(known: frozenset[str]) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
+    """Yield the present forms of each verb, and its past and -ing forms; it is known by its -s form and its past."""
     for verb in {base for word in known if word.endswith("s") for base in _bases(word)}:
         _, present, past, going = _forms(verb)
         pasts = _PAST.get(verb, frozenset([past])) & known
         if present in known and pasts:
-            own = frozenset([verb, present, going]) & known | pasts
-            forms |= {form: forms.get(form, frozenset()) | own for form in own}
-    return forms
-
-
-def places_of_forms(words: Sequence[str]) -> dict[int, list[int]]:
-    """Return the same by the places of words in a list: for each form of a verb, all its forms, itself included."""
-    places = {word: place for place, word in enumerate(words)}
-    return {places[word]: sorted(map(places.__getitem__, forms)) for word, forms in verb_forms(words).items()}
+            yield frozenset([verb, present]) & known, pasts | frozenset([going]) & known
 
 
 def _bases(word: str) -> list[str]:

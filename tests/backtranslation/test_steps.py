@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from nutgraf.backtranslation import steps
 from nutgraf.backtranslation.found import load_chosen, load_match
 from nutgraf.backtranslation.pairs import coverage
 from nutgraf.backtranslation.steps import Steps, Task
 from nutgraf.errors import RecipeError
 from nutgraf.hardware import Hardware
-from nutgraf.models import storage
+from nutgraf.models import mu1, storage
 from nutgraf.models.mu1 import Mu1
 from nutgraf.models.near import NONE, Near, Places, choose
 from nutgraf.models.wording import Wording
@@ -26,6 +25,7 @@ from nutgraf.run.pairs import ARTIFICIAL, FOUND_FILE, real_side, share
 from nutgraf.run.plan import Kind
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import UNK, Ids
+from nutgraf.text.trigrams import Trigrams
 from tests.tiny import WITH_NEAR, ended, train_tiny
 from tests.tiny import Corpus as Files
 
@@ -117,7 +117,7 @@ def test_initial_summaries_take_the_words_of_real_ones_where_the_recipe_says_so(
     as_they_are = Corpus.open(finished.step_folder("mu1-0.pairs"), ARTIFICIAL)
     step = next(step for step in run.plan() if step.name == "mu1-0.pairs")
     Steps(run, CPU).make(Task(step, tmp_path, tmp_path, "seed"))
-    wanted = Wording.of(prepared.summaries, prepared.lexicon)(as_they_are[:])
+    wanted = Wording.of(Trigrams.train(prepared.summaries, prepared.lexicon), prepared.lexicon.words)(as_they_are[:])
     assert artificial_in(tmp_path) == lists(wanted) != lists(as_they_are)
 
 
@@ -125,8 +125,7 @@ def test_verbs_share_moments_where_the_recipe_says_so(
     finished: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     step = next(step for step in finished.plan() if step.name == "mu1-0")
-    one, other = Steps(finished, CPU).vocabularies["S"].ids[10:12].tolist()
-    monkeypatch.setattr(steps, "places_of_forms", lambda _: {one: [one, other], other: [one, other]})
+    monkeypatch.setattr(mu1, "forms_in", lambda *_: {10: [10, 11], 11: [10, 11]})
     biases = []
     for forms in (False, True):
         settings = replace(finished.recipe, mu1=replace(finished.recipe.mu1, forms=forms, steps=1))

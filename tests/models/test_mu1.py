@@ -138,9 +138,9 @@ def test_forms_of_a_verb_share_their_moments() -> None:
 
 
 def test_forms_outside_the_vocabulary_are_left_out() -> None:
+    words = ["pad", "eos", "unk", "", "", "names", "chief", "named", "of", "", "name", "naming"]
     five, seven = (int(local) for local in VOCAB.local(ids(5, 7)))
-    known = mu1.forms_in(VOCAB, {5: [5, 7, 10], 7: [5, 7, 10], 10: [5, 7, 10], 11: [11]})
-    assert known == {five: [five, seven], seven: [five, seven]}
+    assert mu1.forms_in(VOCAB, words) == {five: [five, seven], seven: [five, seven]}
 
 
 def loss_over_all(module: Moments, texts: Corpus, ratios: torch.Tensor) -> float:

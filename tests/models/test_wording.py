@@ -14,6 +14,7 @@ from nutgraf.models.wording import CHANGED, LEFT_OUT, Wording
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import SPECIALS, Ids, Lexicon
 from nutgraf.text.tokens import Tokenizer
+from nutgraf.text.trigrams import Trigrams
 
 HEADLINES = ["acme names new chief", "zenith names chief", "acme to name chief of unit", "zenith to cut costs"]
 TEXT_WORDS = ["named", "naming", "will", "the", "of", "on", "costs", "cuts", "cutting"]
@@ -21,7 +22,12 @@ TEXT_WORDS = ["named", "naming", "will", "the", "of", "on", "costs", "cuts", "cu
 
 def learned(headlines: list[str], more: list[str] = TEXT_WORDS) -> tuple[Wording, Lexicon]:
     lexicon = Lexicon(SPECIALS).extended([*(line.split() for line in headlines * 2), more])
-    return Wording.of(Corpus.of([lexicon.encode(line.split()) for line in headlines * 2]), lexicon), lexicon
+    return taught(lexicon, [line.split() for line in headlines * 2]), lexicon
+
+
+def taught(lexicon: Lexicon, summaries: list[list[str]], leaves_out: bool = True) -> Wording:
+    corpus = Corpus.of([lexicon.encode(words) for words in summaries])
+    return Wording.of(Trigrams.train(corpus, lexicon), lexicon.words, leaves_out)
 
 
 def reworded(line: str) -> str:
@@ -58,6 +64,21 @@ def test_the_order_and_number_of_summaries_stay_and_empty_ones_stay_empty(monkey
     assert words([]) == []
 
 
+def test_small_words_stay_where_they_are_not_to_be_left_out() -> None:
+    _, lexicon = learned(HEADLINES)
+    words = taught(lexicon, [line.split() for line in HEADLINES * 2], leaves_out=False)
+    found = words([lexicon.encode(["acme", "named", "on", "new", "chief"])])[0]
+    assert "on" in [lexicon.words[word] for word in found]
+    assert len(found) == 5
+
+
+def test_a_form_that_summaries_hardly_use_is_none() -> None:
+    headlines = [*["acme rivals zenith"] * 40, "zenith rival"]
+    words, lexicon = learned(headlines, ["rivaled", "rivaling"])
+    ids = {word: place for place, word in enumerate(lexicon.words)}
+    assert words.forms[ids["rivaled"]] == [ids["rivals"]]
+
+
 def test_a_change_must_gain_what_it_costs() -> None:
     words, lexicon = learned(HEADLINES)
     old, new = (lexicon.encode(line.split()) for line in ("acme named new chief", "acme names new chief"))
@@ -87,7 +108,7 @@ def test_the_search_finds_the_best_of_all_ways(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(wording, "KEPT", 1000)
     pairs = [[Tokenizer().words(line) for line in pair] for pair in newswire(300, seed=5)]
     lexicon = Lexicon(SPECIALS).extended(side for pair in pairs for side in pair)
-    words = Wording.of(Corpus.of([lexicon.encode(summary) for _, summary in pairs]), lexicon)
+    words = taught(lexicon, [summary for _, summary in pairs])
     texts = [lexicon.encode(text[:9]) for text, _ in pairs[:20]]
     changed = 0
     for text, found in zip(texts, words(texts), strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nutgraf.text.inflection import inflect, verb_forms
+from nutgraf.text.inflection import inflect, present_forms, verb_forms
 
 REGULAR = "raise raises raised raising"
 IRREGULAR = "buy buys bought buying"
@@ -30,6 +30,12 @@ def test_a_form_of_two_verbs_has_the_forms_of_both() -> None:
     forms = verb_forms(["find", "finds", "found", "finding", "founds", "founded", "founding"])
     assert forms["found"] == {"find", "finds", "found", "finding", "founds", "founded", "founding"}
     assert forms["finds"] == {"find", "finds", "found", "finding"}
+
+
+def test_past_and_ing_forms_have_present_ones_and_these_stay() -> None:
+    assert present_forms(REGULAR.split()) == {word: {"raise", "raises"} for word in ("raised", "raising")}
+    assert present_forms(["names", "named", "market", "markets"]) == {"named": {"names"}}
+    assert present_forms(["cut", "cuts", "cutting"]) == {"cut": {"cuts"}, "cutting": {"cut", "cuts"}}
 
 
 def test_short_verbs_double_their_last_letter() -> None:
