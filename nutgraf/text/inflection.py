@@ -19,6 +19,7 @@ _IRREGULAR = """
     |strike struck|swear swore sworn|swing swung|take took taken|teach taught|tear tore torn|tell told|think thought
     |throw threw thrown|undergo underwent|uphold upheld|wake woke|wear wore worn|win won|withdraw withdrew withdrawn
     |withhold withheld|write wrote written"""
+_NOUNS = frozenset(["bee", "fee"])  # "feed" is none of their forms
 _PAST = {verb: frozenset(past) for verb, *past in map(str.split, _IRREGULAR.split("|"))}
 
 
@@ -63,7 +64,8 @@ def _verbs(known: frozenset[str]) -> Iterator[tuple[frozenset[str], frozenset[st
 
 def _bases(word: str) -> list[str]:
     """Return what a word may be the -s form of."""
-    return [word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("ies") + "y"] if len(word) > 3 else []
+    bases = [word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("ies") + "y"]
+    return [base for base in bases if len(base) > 2 and base not in _NOUNS]
 
 
 def _forms(verb: str) -> tuple[str, str, str, str]:

@@ -17,7 +17,7 @@ from nutgraf.text.tokens import Tokenizer
 from nutgraf.text.trigrams import Trigrams
 
 HEADLINES = ["acme names new chief", "zenith names chief", "acme to name chief of unit", "zenith to cut costs"]
-TEXT_WORDS = ["named", "naming", "will", "the", "of", "on", "costs", "cuts", "cutting"]
+TEXT_WORDS = ["close", "named", "naming", "will", "the", "of", "on", "costs", "cuts", "cutting"]
 
 
 def learned(headlines: list[str], more: list[str] = TEXT_WORDS) -> tuple[Wording, Lexicon]:
@@ -43,6 +43,9 @@ def reworded(line: str) -> str:
         ("acme names on new chief", "acme names new chief"),
         ("acme names new chief", "acme names new chief"),
         ("acme chief", "acme chief"),
+        ("acme to named new chief", "acme names new chief"),
+        ("chief close to named unit", "chief close to name unit"),
+        ("zenith to cut costs", "zenith to cut costs"),
     ],
 )
 def test_verbs_and_small_words_become_those_of_summaries(line: str, wanted: str) -> None:
