@@ -227,7 +227,7 @@ class Mu1(Section):
     batch: TwoOrMore = default(256, "texts per step; batch normalisation needs two")
     learning_rate: AboveZero = default(5e-4, "learning rate of Adam")
     clip: AboveZero = default(5.0, "largest norm of a gradient; larger ones are scaled down")
-    forms: bool = default(False, "forms of one verb share their moments (not in the paper)")
+    forms: bool = default(False, "forms of one word share their moments (not in the paper)")
 
 
 @dataclass(frozen=True, config=CONFIG)

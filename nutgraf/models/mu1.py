@@ -31,14 +31,14 @@ from nutgraf.models.arrays import check_shapes, read_arrays
 from nutgraf.models.bow import Bags, BowEncoder, average, moments, ratio
 from nutgraf.seeds import generator_of
 from nutgraf.text.corpus import Corpus
-from nutgraf.text.inflection import verb_forms
+from nutgraf.text.inflection import all_forms
 from nutgraf.text.lexicon import UNK, Ids, Vocab
 
 WEIGHTS, FIGURES = "mu1.safetensors", "mu1.json"
 PAPER_ETA = 0.3
 BATCH = 512  # sentences summarized at once
 
-Forms = Mapping[int, Sequence[int]]  # of each word that is a form of a verb: all forms of the verb
+Forms = Mapping[int, Sequence[int]]  # of each word that has several: all its forms
 
 
 class Moments(nn.Module):
@@ -159,7 +159,7 @@ def train(
 ) -> Mu1:
     """Match the moments, starting from f = mu_S / mu_F; rows of `vectors` are the words of V^S.
 
-    Where forms of verbs are given, in local ids, those of one verb share their moments (not in the paper): "named" is
+    Where forms are given, in local ids, those of one word share their moments (not in the paper): "named" is
     in a summary as often as its verb is, although summaries say "names".
     Where eta is "auto", the model has the paper's until `thresholds` chooses one.
     """
@@ -173,14 +173,14 @@ def train(
 
 
 def forms_in(vocab: Vocab, words: Sequence[str]) -> Forms:
-    """Return the forms of verbs in local ids; those outside the vocabulary are left out."""
+    """Return the forms of words in local ids; those outside the vocabulary are left out."""
     local = {words[word]: place for place, word in enumerate(vocab.ids.tolist())}
-    known = {word: forms for word, forms in verb_forms(words).items() if word in local}
+    known = {word: forms for word, forms in all_forms(words).items() if word in local}
     return {local[word]: sorted(local[form] for form in forms if form in local) for word, forms in known.items()}
 
 
 def share_moments(mu: NDArray[np.float64], forms: Forms) -> NDArray[np.float64]:
-    """Return the moments of words, where each form of a verb has the sum of all its forms."""
+    """Return the moments of words, where each form of a word has the sum of all its forms."""
     shared = mu.copy()
     for word, own in forms.items():
         shared[word] = mu[list(own)].sum()

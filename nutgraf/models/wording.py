@@ -1,8 +1,8 @@
 """Summaries in the words of real ones: "HSBC names chief" in place of "HSBC named on chief" (not in the paper).
 
 Initial summarizers keep words of the text as they are. An expander that learns from their pairs learns to repeat words,
-and writes "HSBC names has a chief" of a real summary, which no text says. So verbs of a summary x become present, and
-small words are left out, where trigrams of real summaries like it better:
+and writes "HSBC names has a chief" of a real summary, which no text says. So verbs of a summary x become present, words
+become short ("pct"), and small ones are left out, where trigrams of real summaries like it better:
 
     y = argmax  log p(y) - CHANGED * (words in another form) - LEFT_OUT * (words left out)
 
@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from nutgraf.text.inflection import present_forms, words_of
+from nutgraf.text.inflection import past_forms, summary_forms, words_of
 from nutgraf.text.lexicon import Ids
 from nutgraf.text.trigrams import END, START, Trigrams, classes_of
 
@@ -56,7 +56,7 @@ class Wording:
     """What puts summaries into the words of others."""
 
     trigrams: Trigrams
-    forms: Mapping[int, Sequence[int]]  # the forms that a past or -ing form may take instead
+    forms: Mapping[int, Sequence[int]]  # what may be said in place of a word
     small: frozenset[int]  # words that may be left out
     past: frozenset[int] = frozenset()  # forms that "to" cannot stand before
     to: int = -1
@@ -66,14 +66,12 @@ class Wording:
     def of(cls, trigrams: Trigrams, words: Sequence[str], leaves_out: bool = True) -> Wording:
         """Prepare it for a lexicon of words; `leaves_out` says whether small words may be left out."""
         ids, counts = {word: place for place, word in enumerate(words)}, trigrams.counts()
-        verbs = present_forms(words)
-        known = verbs | {word: frozenset([_TO]) for word in _FUTURE if word in ids and _TO in ids}
+        known = summary_forms(words) | {word: frozenset([_TO]) for word in _FUTURE if word in ids and _TO in ids}
         forms = {ids[word]: sorted(ids[form] for form in own) for word, own in known.items()}
         usual = {word: own for word, every in forms.items() if (own := _usual(every, counts))}
         small, want_to = (frozenset(ids[word] for word in some if word in ids) for some in (_SMALL, _WANT_TO))
-        past = verbs.keys() - {form for own in verbs.values() for form in own}
-        past_ids = frozenset(ids[word] for word in past if not word.endswith("ing"))
-        return cls(trigrams, usual, small if leaves_out else frozenset(), past_ids, ids.get(_TO, -1), want_to)
+        past = frozenset(ids[word] for word in past_forms(words))
+        return cls(trigrams, usual, small if leaves_out else frozenset(), past, ids.get(_TO, -1), want_to)
 
     def __call__(self, summaries: Sequence[Ids]) -> list[Ids]:
         """Return each summary as real ones would say it."""
@@ -132,7 +130,7 @@ class Wording:
 
 
 def _usual(forms: Sequence[int], counts: NDArray[np.int64]) -> list[int]:
-    """Return those forms of a verb that summaries use, and not only by mistake."""
+    """Return those forms of a word that summaries use, and not only by mistake."""
     least = USUAL * counts[list(forms)].sum()
     return [form for form in forms if counts[form] > least]
 

@@ -1,4 +1,4 @@
-"""Lists of words as one string, and the forms of verbs."""
+"""Lists of words as one string, the forms of verbs, and short forms such as "pct"."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ _IRREGULAR = """
     |strike struck|swear swore sworn|swing swung|take took taken|teach taught|tear tore torn|tell told|think thought
     |throw threw thrown|undergo underwent|uphold upheld|wake woke|wear wore worn|win won|withdraw withdrew withdrawn
     |withhold withheld|write wrote written"""
+# What news summaries shorten: the word, then its short forms.
+_SHORT = """
+    billion bln bn|department dept|government govt|million mln|percent pct %|professor prof|trillion trln|versus vs"""
 _NOUNS = frozenset(["bee", "fee"])  # "feed" is none of their forms
 _PAST = {verb: frozenset(past) for verb, *past in map(str.split, _IRREGULAR.split("|"))}
 
@@ -33,24 +36,39 @@ def inflect(line: str) -> frozenset[str]:
     return frozenset(form for verb in line.split() for form in _forms(verb))
 
 
-def verb_forms(words: Collection[str]) -> dict[str, frozenset[str]]:
-    """Return, for each word that is a form of a verb, all forms of the verb that are among the words.
+def all_forms(words: Collection[str]) -> dict[str, frozenset[str]]:
+    """Return all forms among the words of each that has several: those of its verb, or long and short ones.
 
     A form of two verbs ("found") has those of both.
     """
     forms: dict[str, frozenset[str]] = {}
-    for present, others in _verbs(frozenset(words)):
-        own = present | others
+    for usual, others in _families(frozenset(words)):
+        own = usual | others
         forms |= {form: forms.get(form, frozenset()) | own for form in own}
     return forms
 
 
-def present_forms(words: Collection[str]) -> dict[str, frozenset[str]]:
-    """Return, for each past and -ing form of a verb, its other present forms ("names", "name") among the words."""
+def summary_forms(words: Collection[str]) -> dict[str, frozenset[str]]:
+    """Return what a summary may say in place of a word: present forms of past and -ing forms, and short forms."""
     forms: dict[str, frozenset[str]] = {}
-    for present, others in _verbs(frozenset(words)):
-        forms |= {form: forms.get(form, frozenset()) | present - {form} for form in others}
+    for usual, others in _families(frozenset(words)):
+        forms |= {form: forms.get(form, frozenset()) | usual - {form} for form in others}
     return forms
+
+
+def past_forms(words: Collection[str]) -> frozenset[str]:
+    """Return the past forms of verbs that are not present forms, too, as "cut" is."""
+    verbs = [*_verbs(frozenset(words))]
+    present = frozenset(form for usual, _ in verbs for form in usual)
+    return frozenset(form for _, others in verbs for form in others if not form.endswith("ing")) - present
+
+
+def _families(known: frozenset[str]) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
+    """Yield the forms that summaries prefer, and the others, of each verb and of each word with a short form."""
+    yield from _verbs(known)
+    for long, *short in map(str.split, _SHORT.split("|")):
+        if long in known and (usual := known.intersection(short)):
+            yield usual, frozenset([long])
 
 
 def _verbs(known: frozenset[str]) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
