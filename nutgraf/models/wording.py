@@ -31,6 +31,7 @@ KEPT = 6
 TOGETHER = 512  # summaries searched at once
 _END = -2  # in place of a word: the summary ends
 _FUTURE, _TO = words_of("will would"), "to"  # "HSBC will name" is "HSBC to name" in summaries
+_HELPERS = words_of("are be been being get gets had has have is was were")
 # After these, "to" may stand before a past form: "due to improved sales".
 _WANT_TO = words_of(
     """according amount amounts close closer compared contrary due lead leads led linked next open opposed prior related
@@ -60,6 +61,7 @@ class Wording:
     small: frozenset[int]  # words that may be left out
     past: frozenset[int] = frozenset()  # forms that "to" cannot stand before
     to: int = -1
+    helpers: frozenset[int] = frozenset()  # words such as "has", after which a verb keeps its form
     want_to: frozenset[int] = frozenset()  # words that "to" may follow, whatever comes next
 
     @classmethod
@@ -69,9 +71,11 @@ class Wording:
         known = summary_forms(words) | {word: frozenset([_TO]) for word in _FUTURE if word in ids and _TO in ids}
         forms = {ids[word]: sorted(ids[form] for form in own) for word, own in known.items()}
         usual = {word: own for word, every in forms.items() if (own := _usual(every, counts))}
-        small, want_to = (frozenset(ids[word] for word in some if word in ids) for some in (_SMALL, _WANT_TO))
-        past = frozenset(ids[word] for word in past_forms(words))
-        return cls(trigrams, usual, small if leaves_out else frozenset(), past, ids.get(_TO, -1), want_to)
+        small, past, helpers, want_to = (
+            frozenset(ids[word] for word in some if word in ids)
+            for some in (_SMALL if leaves_out else (), past_forms(words), _HELPERS, _WANT_TO)
+        )
+        return cls(trigrams, usual, small, past, ids.get(_TO, -1), helpers, want_to)
 
     def __call__(self, summaries: Sequence[Ids]) -> list[Ids]:
         """Return each summary as real ones would say it."""
@@ -111,7 +115,7 @@ class Wording:
             (row, beginning, form, CHANGED if form != word else 0.0)
             for row, (beginnings, word) in enumerate(zip(begun, words, strict=True))
             for beginning in beginnings
-            for form in (word, *self.forms.get(word, ()))
+            for form in (word, *(() if self._is_helped(beginning) else self.forms.get(word, ())))
         ]
         new = self._classes([form for _, _, form, _ in choices])
         before = np.array([beginning.last for _, beginning, _, _ in choices])
@@ -123,6 +127,10 @@ class Wording:
         for (row, old, form, cost), kind, gain in zip(choices, new.tolist(), gains.tolist(), strict=True):
             longer[row].append(_Beginning(old.score + gain - cost, (old.last[1], kind), (*old.words, form)))
         return [_best(beginnings) for beginnings in longer]
+
+    def _is_helped(self, beginning: _Beginning) -> bool:
+        """Whether what comes next follows a word such as "has", and keeps its form."""
+        return bool(beginning.words) and beginning.words[-1] in self.helpers
 
     def _classes(self, words: Sequence[int]) -> NDArray[np.int64]:
         ids = np.array(words)
