@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from nutgraf.text.inflection import past_forms, summary_forms, words_of
+from nutgraf.text.inflection import past_forms, present_forms, summary_forms, words_of
 from nutgraf.text.lexicon import Ids
 from nutgraf.text.trigrams import END, START, Trigrams, classes_of
 
@@ -32,6 +32,7 @@ TOGETHER = 512  # summaries searched at once
 _END = -2  # in place of a word: the summary ends
 _FUTURE, _TO = words_of("will would"), "to"  # "HSBC will name" is "HSBC to name" in summaries
 _HELPERS = words_of("are be been being get gets had has have is was were")
+_INFINITIVE = words_of("can cannot could may might must not n't should to will would")
 # After these, "to" may stand before a past form: "due to improved sales".
 _WANT_TO = words_of(
     """according amount amounts close closer compared contrary due lead leads led linked next open opposed prior related
@@ -61,8 +62,12 @@ class Wording:
     small: frozenset[int]  # words that may be left out
     past: frozenset[int] = frozenset()  # forms that "to" cannot stand before
     to: int = -1
-    helpers: frozenset[int] = frozenset()  # words such as "has", after which a verb keeps its form
     want_to: frozenset[int] = frozenset()  # words that "to" may follow, whatever comes next
+    helpers: frozenset[int] = frozenset()  # words such as "has", after which a verb keeps its form
+    infinitive: frozenset[int] = frozenset()  # words such as "to", after which it is "name", and not "names"
+    plural: frozenset[int] = frozenset()  # words in -s, after which it may be "name"; after others it is "names"
+    bare: frozenset[int] = frozenset()  # forms such as "name"
+    third: frozenset[int] = frozenset()  # forms such as "names"
 
     @classmethod
     def of(cls, trigrams: Trigrams, words: Sequence[str], leaves_out: bool = True) -> Wording:
@@ -71,11 +76,21 @@ class Wording:
         known = summary_forms(words) | {word: frozenset([_TO]) for word in _FUTURE if word in ids and _TO in ids}
         forms = {ids[word]: sorted(ids[form] for form in own) for word, own in known.items()}
         usual = {word: own for word, every in forms.items() if (own := _usual(every, counts))}
-        small, past, helpers, want_to = (
+        bare, third = present_forms(words)
+        small, past, want_to, *others = (
             frozenset(ids[word] for word in some if word in ids)
-            for some in (_SMALL if leaves_out else (), past_forms(words), _HELPERS, _WANT_TO)
+            for some in (
+                _SMALL if leaves_out else (),
+                past_forms(words),
+                _WANT_TO,
+                _HELPERS,
+                _INFINITIVE,
+                [word for word in words if word.endswith("s") and not word.endswith(("'s", "ss"))],
+                bare,
+                third,
+            )
         )
-        return cls(trigrams, usual, small, past, ids.get(_TO, -1), helpers, want_to)
+        return cls(trigrams, usual, small, past, ids.get(_TO, -1), want_to, *others)
 
     def __call__(self, summaries: Sequence[Ids]) -> list[Ids]:
         """Return each summary as real ones would say it."""
@@ -115,7 +130,7 @@ class Wording:
             (row, beginning, form, CHANGED if form != word else 0.0)
             for row, (beginnings, word) in enumerate(zip(begun, words, strict=True))
             for beginning in beginnings
-            for form in (word, *(() if self._is_helped(beginning) else self.forms.get(word, ())))
+            for form in (word, *self._other_forms(word, beginning.words[-1:]))
         ]
         new = self._classes([form for _, _, form, _ in choices])
         before = np.array([beginning.last for _, beginning, _, _ in choices])
@@ -128,9 +143,13 @@ class Wording:
             longer[row].append(_Beginning(old.score + gain - cost, (old.last[1], kind), (*old.words, form)))
         return [_best(beginnings) for beginnings in longer]
 
-    def _is_helped(self, beginning: _Beginning) -> bool:
-        """Whether what comes next follows a word such as "has", and keeps its form."""
-        return bool(beginning.words) and beginning.words[-1] in self.helpers
+    def _other_forms(self, word: int, before: tuple[int, ...]) -> list[int]:
+        """Return the forms that a word may take after the word before it, if there is one."""
+        if not self.helpers.isdisjoint(before):
+            return []
+        to, several = not self.infinitive.isdisjoint(before), not self.plural.isdisjoint(before)
+        barred = (self.third if to else frozenset[int]()) | (frozenset[int]() if to or several else self.bare)
+        return [form for form in self.forms.get(word, ()) if form not in barred]
 
     def _classes(self, words: Sequence[int]) -> NDArray[np.int64]:
         ids = np.array(words)

@@ -56,6 +56,13 @@ def summary_forms(words: Collection[str]) -> dict[str, frozenset[str]]:
     return forms
 
 
+def present_forms(words: Collection[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the present forms of verbs among the words: those such as "name", and those such as "names"."""
+    forms = frozenset(form for usual, _ in _verbs(frozenset(words)) for form in usual)
+    third = frozenset(form for form in forms if form.endswith("s") and not form.endswith("ss"))
+    return forms - third, third
+
+
 def past_forms(words: Collection[str]) -> frozenset[str]:
     """Return the past forms of verbs that are not present forms, too, as "cut" is."""
     verbs = [*_verbs(frozenset(words))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nutgraf.text.inflection import all_forms, inflect, past_forms, summary_forms
+from nutgraf.text.inflection import all_forms, inflect, past_forms, present_forms, summary_forms
 
 REGULAR = "raise raises raised raising"
 IRREGULAR = "buy buys bought buying"
@@ -41,6 +41,11 @@ def test_past_and_ing_forms_have_present_ones_and_these_stay() -> None:
 def test_long_words_have_short_forms_and_these_stay() -> None:
     assert summary_forms(["percent", "pct", "million"]) == {"percent": {"pct"}}
     assert all_forms(["percent", "pct", "million"]) == {word: {"percent", "pct"} for word in ("percent", "pct")}
+
+
+def test_present_forms_are_bare_or_of_the_third_person() -> None:
+    words = [*REGULAR.split(), "pass", "passes", "passed", "percent", "pct"]
+    assert present_forms(words) == ({"raise", "pass"}, {"raises", "passes"})
 
 
 def test_past_forms_are_no_present_forms() -> None:
