@@ -14,6 +14,7 @@ from nutgraf.models.decoding import ConvDecoder
 from nutgraf.models.scoring import Estimate
 from nutgraf.models.wording import Wording
 from nutgraf.text.corpus import Corpus
+from nutgraf.text.grammar import Grammar
 from nutgraf.text.lexicon import SPECIALS, Lexicon
 from nutgraf.text.trigrams import Trigrams
 from tests.toys import LEXICON, toy_model
@@ -41,7 +42,7 @@ def test_the_first_of_all_proposals_is_chosen() -> None:
 def test_proposals_are_put_into_other_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nutgraf.models.wording.CHANGED", -10.0)
     decoding, fluency = recipe.Decoding(min_words=2, max_words=4), Trigrams.train(SUMMARIES, WORDS)
-    wording = Wording(fluency, {word: [4] for word in range(7, LEXICON)}, frozenset())
+    wording = Wording(fluency, Grammar({word: [4] for word in range(7, LEXICON)}))
     teacher = toy_model(copy=True, seed=0)
     agreement = Agreement(toy_model(copy=True, seed=9), fluency, recipe.Agreement(), wording)
     committee = Committee([teacher], agreement, recipe.Teaching(beam=3), decoding, 0, "key")

@@ -89,7 +89,7 @@ def test_a_form_that_summaries_hardly_use_is_none() -> None:
     headlines = [*["acme rivals zenith"] * 40, "zenith rival"]
     words, lexicon = learned(headlines, ["rivaled", "rivaling"])
     ids = {word: place for place, word in enumerate(lexicon.words)}
-    assert words.forms[ids["rivaled"]] == [ids["rivals"]]
+    assert words.grammar.forms[ids["rivaled"]] == [ids["rivals"]]
 
 
 def test_a_change_must_gain_what_it_costs() -> None:
@@ -102,9 +102,9 @@ def test_a_change_must_gain_what_it_costs() -> None:
 
 def agrees(words: Wording, before: int, form: int) -> bool:
     """Whether a form fits the word before it, rule by rule."""
-    if form in words.bare:
-        return before in words.infinitive or before in words.plural
-    return not (form in words.third and before in words.infinitive)
+    if form in words.grammar.bare:
+        return before in words.grammar.infinitive or before in words.grammar.plural
+    return not (form in words.grammar.third and before in words.grammar.infinitive)
 
 
 def ways(words: Wording, summary: Ids) -> list[tuple[float, tuple[int, ...]]]:
@@ -113,14 +113,14 @@ def ways(words: Wording, summary: Ids) -> list[tuple[float, tuple[int, ...]]]:
     for word in map(int, summary):
         own: list[tuple[tuple[int, ...], float]] = [
             ((word,), 0.0),
-            *(((form,), CHANGED) for form in words.forms.get(word, ())),
+            *(((form,), CHANGED) for form in words.grammar.forms.get(word, ())),
         ]
         choices.append([*own, ((), LEFT_OUT)] if word in words.small else own)
     result = []
     for way in itertools.product(*choices):
         said = [(part[0], cost) for part, cost in way if part]
         if any(
-            cost == CHANGED and (one in words.helpers or not agrees(words, one, form))
+            cost == CHANGED and (one in words.grammar.helpers or not agrees(words, one, form))
             for (one, _), (form, cost) in itertools.pairwise([(-1, 0.0), *said])
         ):
             continue

@@ -22,6 +22,7 @@ from nutgraf.summarizing.backends import Agreed, Searched, SearchRequest
 from nutgraf.summarizing.export import write
 from nutgraf.summarizing.summarizer import Summarizer
 from nutgraf.text.corpus import Corpus as Sentences
+from nutgraf.text.grammar import Grammar
 from nutgraf.text.lexicon import SPECIALS, Ids, Lexicon
 from nutgraf.text.reading import read_pairs
 from nutgraf.text.trigrams import Trigrams
@@ -63,7 +64,7 @@ def test_all_proposals_are_there_in_the_order_of_the_agreement() -> None:
 def test_proposals_are_put_into_other_words_before_they_are_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nutgraf.models.wording.CHANGED", -10.0)
     agreed = toy_agreed()
-    wording = Wording(agreed.agreement.fluency, {word: [4] for word in range(6, LEXICON)}, frozenset())
+    wording = Wording(agreed.agreement.fluency, Grammar({word: [4] for word in range(6, LEXICON)}))
     agreed.agreement = replace(agreed.agreement, wording=wording)
     beams = [search(member, SENTENCES, 3) for member in agreed.members]
     proposed = [[np.array(words, np.int32) for words in [*a, *b]] for a, b in zip(*beams, strict=True)]
