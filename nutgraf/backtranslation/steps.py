@@ -47,6 +47,7 @@ from nutgraf.text.corpus import Corpus
 from nutgraf.text.embeddings import train_embeddings
 from nutgraf.text.lexicon import Vocab
 from nutgraf.text.prepare import Prepared, check_vocabularies, prepare, usual_length
+from nutgraf.text.selection import Selection, Sentences
 from nutgraf.text.tokens import Tokenizer, is_number
 from nutgraf.text.trigrams import Trigrams
 
@@ -82,7 +83,7 @@ class Steps:
     def __init__(self, run: Run, hardware: Hardware, executor: Executor | None = None):
         self.run, self.recipe, self.hardware = run, run.recipe, hardware
         self.executor = executor or Local(hardware)
-        self._makers: dict[str, tuple[Corpus, Apply]] = {}  # of pairs, by the step: loaded once
+        self._makers: dict[str, tuple[Sentences, Apply]] = {}  # of pairs, by the step: loaded once
 
     def __reduce__(self) -> tuple[Callable[[Path, Inputs, Hardware], Steps], tuple[Path, Inputs, Hardware]]:
         return open_steps, (self.run.folder, self.run.inputs.absolute(), self.hardware)
@@ -321,7 +322,7 @@ class Steps:
         count = round(settings.again_pairs * int((found.load_chosen(first)[0] != near.NONE).sum()))
         found.save_pairs(match, found.choose_most(match, count, settings.max_uses), corpora[1], task.folder)
 
-    def _real_side(self, maker: ModelName) -> Corpus:
+    def _real_side(self, maker: ModelName) -> Sentences:
         limit = self.recipe.generation.sentences_per_chain
         return real_side(self.prepared.texts, self.prepared.summaries, limit, maker)
 
@@ -405,7 +406,7 @@ class Steps:
             folder = self.run.step_folder(ALIGNED)
             sides = [Corpus.open(folder, "texts"), Corpus.open(folder, "summaries")]
             chosen = np.arange(min(step.aligned_limit or len(sides[0]), len(sides[0])))
-            return pairs.TrainingSet(sides[0].take(chosen), sides[1].take(chosen))
+            return pairs.TrainingSet(*(Selection([side], chosen) for side in sides))
         makers = [ModelName.of_pairs(name) for name in step.pairs]
         made = [Corpus.open(self.run.step_folder(name), ARTIFICIAL) for name in step.pairs]
         reals = [self._real_side(maker) for maker in makers]
