@@ -35,7 +35,7 @@ from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.progress import Progress, Report, ignore
 from nutgraf.recipe import Seq2seq as Settings
 from nutgraf.run.folder import Run
-from nutgraf.run.inputs import Inputs, Source, read_again, read_pairs_again
+from nutgraf.run.inputs import Inputs, Part, Source, cut_source, read_again, read_pairs_again
 from nutgraf.run.keys import eta_is_tuned
 from nutgraf.run.names import FOUND, ModelName
 from nutgraf.run.pairs import ARTIFICIAL, real_side
@@ -46,6 +46,7 @@ from nutgraf.text import casing
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.embeddings import train_embeddings
 from nutgraf.text.lexicon import Vocab
+from nutgraf.text.numbering import SUMMARIES, TEXTS, number_words
 from nutgraf.text.prepare import Prepared, check_vocabularies, prepare, usual_length
 from nutgraf.text.selection import Selection, Sentences
 from nutgraf.text.tokens import Tokenizer, is_number
@@ -91,7 +92,7 @@ class Steps:
     def has_parts(self, step: Step) -> bool:
         """Whether a step is made by the driver, from parts that workers make."""
         name = step.model
-        return step.kind is Kind.PAIRS and name is not None and not name.finds
+        return step.kind is Kind.TEXT or (step.kind is Kind.PAIRS and name is not None and not name.finds)
 
     def shards_of(self, step: Step) -> int:
         """Return how many parts a batch has in the training that a step is; 1 for any other step."""
@@ -100,8 +101,7 @@ class Steps:
 
     def make_apart(self, task: Task, rank: Rank, tell: Tell) -> Path:
         """Make a step in a folder that no other attempt, and no other rank, uses; return the folder."""
-        attempt = task.work / f"{ATTEMPT}{secrets.token_hex(8)}"
-        attempt.mkdir()
+        attempt = _new_attempt(task)
         self.make(replace(task, folder=attempt, rank=rank, report=tell, warn=tell))
         return attempt
 
@@ -132,16 +132,32 @@ class Steps:
         return {"F": self.prepared.vocab_F(text), "S": self.prepared.vocab_S(text), "joint": self.prepared.joint(text)}
 
     def _text(self, task: Task) -> None:
-        inputs = self.run.inputs
-        totals = {"texts": inputs.texts.lines, "summaries": inputs.summaries.lines}
+        """Tokenise parts of both files apart, then merge their word lists: the same bytes for any parts."""
+        inputs, done = self.run.inputs.absolute(), 0
+        sides = {TEXTS: inputs.texts, SUMMARIES: inputs.summaries}
+        total = sum(source.lines for source in sides.values())
+        parts = [part for side, source in sides.items() for part in cut_source(side, source)]
 
-        def report(progress: Progress) -> None:
-            task.report(Progress(progress.done, totals.get(progress.note, 0), "lines", progress.note))
+        def tell(message: Progress | str) -> None:
+            nonlocal done
+            if isinstance(message, str):
+                task.warn(message)
+                return
+            done = min(total, done + message.done)  # a part that is repeated counts twice
+            task.report(Progress(done, total, "lines", message.note))
 
-        lines = [read_again(source) for source in (inputs.texts, inputs.summaries)]
-        prepare(lines[0], lines[1], self.recipe.text, task.folder, report)
+        work = partial(self.number_part, replace(task, report=ignore, warn=ignore))
+        made = dict(self.executor.map(work, parts, 1, tell))
+        folders = {side: [made[part] for part in parts if part.side == side] for side in sides}
+        prepare(folders, self.recipe.text, task.folder)
         for warning in check_vocabularies(Prepared.open(task.folder), self.recipe.text):
             task.warn(warning)
+
+    def number_part(self, task: Task, part: Part, tell: Tell) -> Path:
+        """Tokenise a part of a file into a folder that no other attempt uses; return the folder."""
+        attempt = _new_attempt(task)
+        number_words(read_again(part.source, span=part.span), part.side, self.recipe.text, attempt, tell)
+        return attempt
 
     def _casing(self, task: Task) -> None:
         sources = (self.run.inputs.texts, self.run.inputs.summaries)
@@ -437,6 +453,12 @@ class Steps:
     def trained_model(self, name: str) -> Seq2seq:
         """Return the seq2seq model of another step."""
         return storage.load(self.run.step_folder(name), self.hardware.device)
+
+
+def _new_attempt(task: Task) -> Path:
+    attempt = task.work / f"{ATTEMPT}{secrets.token_hex(8)}"
+    attempt.mkdir()
+    return attempt
 
 
 @cache
