@@ -136,7 +136,6 @@ class Steps:
         inputs, done = self.run.inputs.absolute(), 0
         sides = {TEXTS: inputs.texts, SUMMARIES: inputs.summaries}
         total = sum(source.lines for source in sides.values())
-        parts = [part for side, source in sides.items() for part in cut_source(side, source)]
 
         def tell(message: Progress | str) -> None:
             nonlocal done
@@ -146,6 +145,7 @@ class Steps:
             done = min(total, done + message.done)  # a part that is repeated counts twice
             task.report(Progress(done, total, "lines", message.note))
 
+        parts = [part for side, source in sides.items() for part in cut_source(side, source, tell)]
         work = partial(self.number_part, replace(task, report=ignore, warn=ignore))
         made = dict(self.executor.map(work, parts, 1, tell))
         folders = {side: [made[part] for part in parts if part.side == side] for side in sides}
