@@ -38,7 +38,7 @@ def use_executor(name: str | None, hardware: Hardware, folder: Path) -> Iterator
     if name is None:
         yield Local(hardware)
         return
-    cluster = Cluster(_address(name))
+    cluster = connect(name)
     try:
         check_machines(cluster.census(folder), kind_here(), hardware.threads, folder)
         yield cluster
@@ -46,14 +46,21 @@ def use_executor(name: str | None, hardware: Hardware, folder: Path) -> Iterator
         cluster.close()
 
 
-def _address(name: str) -> str:
+def connect(name: str) -> Cluster:
+    """Connect this process to the cluster that is named ray or ray:ADDRESS."""
+    address = check_name(name)
+    need_extra("cluster", "--cluster")
+    return Cluster(address)
+
+
+def check_name(name: str) -> str:
+    """Return the address of a cluster, "auto" where its name has none; an InputError where it is no name of one."""
     engine, _, address = name.partition(":")
     if engine != "ray" or address.startswith("//"):
         raise InputError(
             f"--cluster {name}: expected ray or ray:HOST:PORT, on a machine of the cluster; from elsewhere, submit the "
             "command with `ray job submit`"
         )
-    need_extra("cluster", "--cluster")
     return address or "auto"
 
 
@@ -84,6 +91,10 @@ class Cluster:
     def count_threads(self) -> int:
         """Return the cores of all machines that are there now."""
         return int(self.ray.cluster_resources().get("CPU", 0))
+
+    def count_cores(self) -> list[int]:
+        """Return the cores of each machine that is there now."""
+        return [int(node["Resources"].get("CPU", 0)) for node in self.ray.nodes() if node["Alive"]]
 
     def census(self, folder: Path) -> list[Machine]:
         """Return what each machine is; the folder is one that all should see."""

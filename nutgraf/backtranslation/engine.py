@@ -22,7 +22,7 @@ from threading import Lock
 from nutgraf.backtranslation import cost
 from nutgraf.backtranslation.executor import Executor, Local, Tell
 from nutgraf.backtranslation.schedule import Schedule
-from nutgraf.backtranslation.steps import ATTEMPT, Steps, Task
+from nutgraf.backtranslation.steps import ATTEMPT, Steps, Task, count_shards
 from nutgraf.errors import NutgrafError, RunError
 from nutgraf.files import read_text, remove, write_atomically
 from nutgraf.hardware import ALONE, Hardware
@@ -135,7 +135,7 @@ class Engine:
         for left in task.work.glob(f"{ATTEMPT}*"):  # by a process that was killed
             remove(left)
         make, threads = partial(self.work.make_apart, task), self._threads_of(task.step)
-        if (shards := self.work.shards_of(task.step)) > 1:
+        if (shards := count_shards(task.step, self.run.recipe)) > 1:
             made = self.executor.gang(make, shards, threads, task.work, tell)
         else:
             [(_, made)] = self.executor.map(make, [ALONE], threads, tell)

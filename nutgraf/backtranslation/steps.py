@@ -33,6 +33,7 @@ from nutgraf.models.members import Members
 from nutgraf.models.scoring import Estimate
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.progress import Progress, Report, ignore
+from nutgraf.recipe import Recipe
 from nutgraf.recipe import Seq2seq as Settings
 from nutgraf.run.folder import Run
 from nutgraf.run.inputs import Inputs, Source, read_again, read_pairs_again
@@ -87,15 +88,11 @@ class Steps:
     def __reduce__(self) -> tuple[Callable[[Path, Inputs, Hardware], Steps], tuple[Path, Inputs, Hardware]]:
         return open_steps, (self.run.folder, self.run.inputs.absolute(), self.hardware)
 
-    def has_parts(self, step: Step) -> bool:
+    @staticmethod
+    def has_parts(step: Step) -> bool:
         """Whether a step is made by the driver, from parts that workers make."""
         name = step.model
         return step.kind is Kind.PAIRS and name is not None and not name.finds
-
-    def shards_of(self, step: Step) -> int:
-        """Return how many parts a batch has in the training that a step is; 1 for any other step."""
-        own_way = step.chain in OWN_WAY and ALIGNED in step.needs
-        return self.recipe.training.shards if step.kind in (Kind.EXPANDER, Kind.SUMMARIZER) and not own_way else 1
 
     def make_apart(self, task: Task, rank: Rank, tell: Tell) -> Path:
         """Make a step in a folder that no other attempt, and no other rank, uses; return the folder."""
@@ -436,6 +433,12 @@ class Steps:
     def trained_model(self, name: str) -> Seq2seq:
         """Return the seq2seq model of another step."""
         return storage.load(self.run.step_folder(name), self.hardware.device)
+
+
+def count_shards(step: Step, recipe: Recipe) -> int:
+    """Return how many parts a batch has in the training that a step is; 1 for any other step."""
+    own_way = step.chain in OWN_WAY and ALIGNED in step.needs
+    return recipe.training.shards if step.kind in (Kind.EXPANDER, Kind.SUMMARIZER) and not own_way else 1
 
 
 @cache

@@ -24,6 +24,7 @@ import pytest
 from nutgraf.backtranslation import cluster as clusters
 from nutgraf.backtranslation.cluster import Cluster
 from nutgraf.backtranslation.machines import check_machines, kind_here
+from nutgraf.backtranslation.preview import foresee
 from nutgraf.backtranslation.train import run_training
 from nutgraf.errors import RecipeError, RunError
 from nutgraf.hardware import Hardware
@@ -161,6 +162,12 @@ def test_the_census_sees_both_nodes_and_that_they_share_the_folder(connected: Cl
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(RunError, match="--threads 2: no machine"):
         check_machines(machines, kind_here(), 2, tmp_path)
+
+
+def test_a_plan_asks_the_cluster_how_many_cores_it_has(nodes: Any, corpus: Corpus, tmp_path: Path) -> None:
+    found, assumptions = foresee(replace(request(corpus, tmp_path / "run"), cluster=f"ray:{nodes.address}"))
+    assert found.workers == 2
+    assert assumptions[0].startswith("2 machines with 2 cores")
 
 
 def test_an_error_of_a_worker_is_raised_as_if_it_had_happened_here(connected: Cluster) -> None:
