@@ -20,7 +20,6 @@ from pathlib import Path
 from threading import Lock
 
 from nutgraf.backtranslation import cost
-from nutgraf.backtranslation.executor import Executor, Local, Tell
 from nutgraf.backtranslation.schedule import Schedule
 from nutgraf.backtranslation.steps import ATTEMPT, Steps, Task, count_shards
 from nutgraf.errors import NutgrafError, RunError
@@ -32,6 +31,7 @@ from nutgraf.run.events import Event, Listener, State
 from nutgraf.run.folder import PROGRESS, Run
 from nutgraf.run.plan import Kind, Step
 from nutgraf.run.sizes import Sizes
+from nutgraf.workers.executor import Executor, Local, Tell
 
 SPENT = "seconds"  # in the work folder: the seconds spent on the step so far
 _WRITTEN_EVERY = 5.0  # seconds

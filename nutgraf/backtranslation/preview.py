@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from nutgraf.backtranslation import cost
-from nutgraf.backtranslation.cluster import check_name, connect
 from nutgraf.backtranslation.forecast import GAIN, Forecast, forecast
 from nutgraf.backtranslation.train import Request
 from nutgraf.errors import InputError
@@ -13,6 +12,7 @@ from nutgraf.hardware import cores
 from nutgraf.progress import duration
 from nutgraf.run.plan import Step
 from nutgraf.run.sizes import Sizes
+from nutgraf.workers.cluster import check_name, connect
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from safetensors.numpy import load_file, save_file
 
 from nutgraf.backtranslation import found, pairs, thresholds
 from nutgraf.backtranslation.committee import Committee
-from nutgraf.backtranslation.executor import Executor, Local, Tell
 from nutgraf.errors import RecipeError
 from nutgraf.hardware import ALONE, Hardware, Rank
 from nutgraf.learning.loop import Job, save_history
@@ -50,6 +49,7 @@ from nutgraf.text.lexicon import Vocab
 from nutgraf.text.prepare import Prepared, check_vocabularies, prepare, usual_length
 from nutgraf.text.tokens import Tokenizer, is_number
 from nutgraf.text.trigrams import Trigrams
+from nutgraf.workers.executor import Executor, Local, Tell
 
 CASED_LINES = 100_000  # of each corpus: enough to know how words are written
 FLUENCY_SUMMARIES = 300_000  # from which teachers know what reads well

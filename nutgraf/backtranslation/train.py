@@ -10,7 +10,6 @@ from pathlib import Path
 
 from nutgraf import recipe as recipes
 from nutgraf.backtranslation import tensorboard
-from nutgraf.backtranslation.cluster import use_executor
 from nutgraf.backtranslation.engine import Engine
 from nutgraf.errors import InputError, RecipeError
 from nutgraf.hardware import Hardware
@@ -20,6 +19,7 @@ from nutgraf.run.events import Listener
 from nutgraf.run.folder import Run, claim
 from nutgraf.run.inputs import Inputs, Lines, as_files, read_inputs
 from nutgraf.run.plan import Step, make_plan, needed
+from nutgraf.workers.cluster import use_executor
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nutgraf.cli.options import AsJson, Device, RecipeName, RunFolder, Settings, Threads
+from nutgraf.cli.options import AsJson, Cluster, Device, RecipeName, RunFolder, Settings, Threads
 from nutgraf.cli.output import print_json, say
 from nutgraf.extras import need_extra
 
@@ -45,10 +45,7 @@ def train(
     seed: Annotated[int | None, typer.Option(help="Random seed, in place of the recipe's.")] = None,
     device: Device = "cpu",
     threads: Threads = 0,
-    cluster: Annotated[
-        str | None,
-        typer.Option(help="Work on a Ray cluster, whose machines share all files: ray or ray:HOST:PORT."),
-    ] = None,
+    cluster: Cluster = None,
     plan: Annotated[bool, typer.Option("--plan", help="Print the steps and how long they may take.")] = False,
     machines: Annotated[
         int, typer.Option(min=0, help="With --plan --cluster: for this many machines; 0: those of the cluster.")
