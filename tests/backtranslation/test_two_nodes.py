@@ -43,6 +43,7 @@ CPU = Hardware("cpu", 1)
 ROOT = Path(__file__).parents[2]
 TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "tests-of-nutgraf-on-two-nodes-of-one-machine"}
 ENVIRONMENT = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "RAY_raylet_start_wait_time_s": "40", **TOKEN}
+ENVIRONMENT |= {"RAY_worker_niceness": "0"}  # else workers wait for whatever else the machine does
 PORTS = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port", "runtime_env_agent_port")
 pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed: pip install '.[cluster]'"),
