@@ -105,7 +105,16 @@ def prepare(folder: Path, amounts: Amounts) -> Run:
 
 @contextmanager
 def nodes(*cores: int) -> Iterator[Any]:
-    """Start Ray nodes on this machine."""
+    """Start Ray nodes on this machine, and stop them at the end."""
+    found = start_nodes(cores, attempts=3)
+    try:
+        yield found
+    finally:
+        found.shutdown()
+
+
+def start_nodes(cores: Sequence[int], attempts: int) -> Any:
+    """Start Ray nodes; on a busy machine, an agent of Ray may miss its 15 seconds, and all fails."""
     from ray.cluster_utils import Cluster as Nodes
 
     found = Nodes()
@@ -116,9 +125,12 @@ def nodes(*cores: int) -> Iterator[Any]:
                 ports = {name: one.getsockname()[1] for name, one in zip(PORTS, sockets, strict=True)}
             found.add_node(num_cpus=count, object_store_memory=80_000_000, include_dashboard=False, **ports)
         found.wait_for_nodes()
-        yield found
-    finally:
+    except Exception:
         found.shutdown()
+        if attempts == 1:
+            raise
+        return start_nodes(cores, attempts - 1)
+    return found
 
 
 def compare(run: Run, found: Any, amounts: Amounts) -> None:
