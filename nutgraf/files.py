@@ -51,6 +51,8 @@ def replacing(path: Path, folder: bool = False) -> Iterator[Path]:
 
     A process that is killed leaves `.NAME.RANDOM.partial` behind, which a later one removes.
     """
+    if not path.name:  # such as "", "." and "/"
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     _remove_left_behind(path)
     partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_PARTIAL}")
     if folder:

@@ -61,6 +61,14 @@ def test_a_folder_takes_its_place_whole(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "a.txt").read_text() == "one"
 
 
+@pytest.mark.parametrize("name", ["", ".", "/"])
+def test_what_has_no_name_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(IsADirectoryError):
+        files.write_atomically(Path(name), b"one")
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("kind", ["link", "pipe", "device", "folder"])
 def test_only_regular_files_are_read(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "run.json"

@@ -29,6 +29,7 @@ LOADING = 3.0  # seconds: to start, read, write and check
 THRESHOLDS = 40.0  # seconds: to try values of eta and N
 _ONE_THREAD = (Kind.TEXT, Kind.CASING, Kind.ALIGNED, Kind.EMBEDDINGS)
 SEARCHED = 1.8e-9  # seconds for each text and summary that may be a pair
+REWORDED = 1e-3  # seconds for each initial summary in the words of real ones
 ADAPTED = 2e-3  # seconds for each text whose candidates are made to fit, and a second search
 
 
@@ -118,14 +119,15 @@ def _pairs(step: Step, recipe: Recipe, sizes: Sizes) -> float:
     if step.iteration:
         flops = forward(recipe, sizes.text_words, sizes.summary_words, recipe.generation.output_words)
         return count * flops / GENERATION_FLOPS
+    reworded = count * REWORDED * recipe.generation.reword
     if step.chain == "dbae":
         beams = recipe.dbae.beam * recipe.dbae.max_words
         output_words = recipe.dbae.output_words or recipe.text.summaries_vocabulary
         flops = beams * (2 * 6 * 2 * recipe.dbae.width**2 + 2 * recipe.embeddings.width * output_words)
-        return count * flops / GENERATION_FLOPS
+        return reworded + count * flops / GENERATION_FLOPS
     if step.chain not in INITIALIZERS:
-        return count * baselines.of(step.chain).estimate(recipe, sizes).summary
-    return count / 10_000
+        return reworded + count * baselines.of(step.chain).estimate(recipe, sizes).summary
+    return reworded + count / 10_000
 
 
 def _training(step: Step, recipe: Recipe, sizes: Sizes) -> float:

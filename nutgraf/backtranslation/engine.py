@@ -77,6 +77,7 @@ class Engine:
             if record is None:
                 self._do(step, note)
             else:
+                manifest.remove_work(self.run.step_folder(step.name))
                 self.tell_state(step, State.KEPT, seconds=record.seconds)
                 self.digests[step.name] = record.digest
 

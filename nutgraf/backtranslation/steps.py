@@ -31,6 +31,7 @@ from nutgraf.models.learn import fit_of, learn
 from nutgraf.models.members import Members
 from nutgraf.models.scoring import Estimate
 from nutgraf.models.seq2seq import Seq2seq
+from nutgraf.models.wording import Wording
 from nutgraf.progress import Progress, Report, ignore
 from nutgraf.recipe import Recipe
 from nutgraf.recipe import Seq2seq as Settings
@@ -223,7 +224,8 @@ class Steps:
 
     def _mu1(self, task: Task) -> Initializer:
         vocab, corpora = self.vocabularies["S"], (self.prepared.texts, self.prepared.summaries)
-        model = mu1.train(*corpora, vocab, self.vectors(JOINT, vocab), self.recipe.mu1, task.job)
+        forms = mu1.forms_in(vocab, self.prepared.lexicon.words) if self.recipe.mu1.forms else {}
+        model = mu1.train(*corpora, vocab, self.vectors(JOINT, vocab), self.recipe.mu1, task.job, forms)
         return self._with_threshold(model, task.step.chain)
 
     def _near(self, task: Task) -> Initializer:
@@ -324,7 +326,13 @@ class Steps:
 
     def _initial(self, name: ModelName) -> Apply:
         model = load_initializer(name.chain, self.run.step_folder(str(name)))
-        return lambda sentences, _: model(sentences)
+        if not self.recipe.generation.reword:
+            return lambda sentences, _: model(sentences)
+        wording = self._wording(Trigrams.train(self._fluent(), self.prepared.lexicon), leaves_out=True)
+        return lambda sentences, _: wording(model(sentences))
+
+    def _wording(self, trigrams: Trigrams, leaves_out: bool) -> Wording:
+        return Wording.of(trigrams, self.prepared.lexicon.words, leaves_out)
 
     def _sampler(self, name: ModelName, seed: str) -> Apply:
         model = storage.load(self.run.step_folder(str(name)), self.hardware.device)
@@ -335,10 +343,11 @@ class Steps:
         names = [name for name in map(ModelName.find, task.step.needs) if name]
         models = {name: storage.load(self.run.step_folder(str(name)), self.hardware.device) for name in names}
         expander = next(model for name, model in models.items() if name.expands)
-        teaching = self.recipe.teaching
+        teaching, fluency = self.recipe.teaching, Trigrams.train(self._fluent(), self.prepared.lexicon)
+        wording = self._wording(fluency, leaves_out=False) if self.recipe.generation.reword else None
         return Committee(
             [model for name, model in models.items() if not name.expands],
-            Agreement(expander, Trigrams.train(self._fluent(), self.prepared.lexicon), teaching.weights),
+            Agreement(expander, fluency, teaching.weights, wording),
             teaching,
             usual_length(self.recipe.decoding, self.prepared.summaries),
             self.recipe.training.shortlist,

@@ -87,7 +87,9 @@ def _of_embeddings(step: Step, recipe: Recipe) -> Values:
 
 def _of_initializer(step: Step, recipe: Recipe) -> Values:
     system = SYSTEMS[step.chain]
-    return system.values(recipe) | ({} if step.chain in INITIALIZERS else {"version": system.version})
+    values = system.values(recipe) | ({} if step.chain in INITIALIZERS else {"version": system.version})
+    # Where forms share nothing, mu1-0 is what it always was.
+    return {name: value for name, value in values.items() if name != "mu1.forms" or value}
 
 
 def _of_pairs(step: Step, recipe: Recipe) -> Values:
@@ -103,6 +105,9 @@ def _of_pairs(step: Step, recipe: Recipe) -> Values:
     # Whole parts make the same sentences in chunks of any size; the key is then that of the default size.
     size = recipe.generation.chunk
     chunk: Values = {"generation.chunk": _DEFAULT_CHUNK if size % _PART == 0 else size}
+    # Where nothing is put into other words, pairs are what they always were.
+    if recipe.generation.reword and step.model and (step.model.teacher or not is_seq2seq(step.model)):
+        names.append("reword")
     if step.model and step.model.teacher:
         searched = _values(recipe, "decoding", without=("beam", "shorter", "trim", "prefer_true", "faithful"))
         shortlist = _values(recipe, "training", "shortlist")

@@ -96,8 +96,13 @@ def finish(
     manifest = Manifest(name or folder.name, key, round(seconds, 1), files, dict(inputs), versions, threads, device)
     flush(folder)
     write_atomically(folder / MANIFEST, json.dumps(asdict(manifest), indent=1).encode())
-    shutil.rmtree(folder / WORK, ignore_errors=True)
+    remove_work(folder)
     return manifest
+
+
+def remove_work(folder: Path) -> None:
+    """Remove the work folder of a step that is done; a kill right after the manifest was written leaves it there."""
+    shutil.rmtree(folder / WORK, ignore_errors=True)
 
 
 def read(folder: Path) -> Manifest | None:

@@ -39,6 +39,18 @@ def test_the_same_call_again_does_nothing(corpus: Corpus, copied: Run) -> None:
     assert len(ended(events)) == len(copied.plan())
 
 
+def test_work_that_a_kill_left_beside_a_manifest_is_removed(corpus: Corpus, copied: Run) -> None:
+    before = checksums(copied.folder)
+    work = copied.step_folder("mu1-1.pairs") / "work"
+    work.mkdir()
+    (work / "seconds").write_text("5.0")
+    events: list[Event] = []
+    train_tiny(corpus, copied.folder, listener=events.append)
+    assert not work.exists()
+    assert set(ended(events).values()) == {"kept"}
+    assert checksums(copied.folder) == before
+
+
 @pytest.mark.parametrize("damage", ["flip", "truncate", "remove", "manifest"])
 def test_damage_is_named_and_only_that_step_is_redone(corpus: Corpus, copied: Run, damage: str) -> None:
     before = checksums(copied.folder)
