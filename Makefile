@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test model browser campaign lowest bench bench-cluster docs fingerprints format clean
+.PHONY: help demo test slow model browser campaign lowest bench bench-cluster docs fingerprints format clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,6 +15,9 @@ test: .venv/ready browser ## Run the linter, the type checker and all tests.
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+
+slow: .venv/ready ## Run the tests that take minutes and gigabytes of disk.
+	$(BIN)/python -m pytest -m slow
 
 # The model that comes with the package. Training resumes where it was stopped; the old model stays until the new one is
 # whole. A trial: make model OPEN=small MODEL_RUN=/tmp/news MODEL=/tmp/model MODEL_OPTIONS="--recipe quick"

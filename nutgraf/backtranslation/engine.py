@@ -130,11 +130,11 @@ class Engine:
 
     def _make(self, task: Task, tell: Tell) -> None:
         """Make a step: elsewhere, if the executor says so, in a folder of its own; one of parts, part by part."""
+        for left in task.work.glob(f"{ATTEMPT}*"):  # by a process that was killed
+            remove(left)
         if self.work.has_parts(task.step):
             self.work.make(replace(task, report=tell, warn=tell))
             return
-        for left in task.work.glob(f"{ATTEMPT}*"):  # by a process that was killed
-            remove(left)
         make, threads = partial(self.work.make_apart, task), self._threads_of(task.step)
         if (shards := count_shards(task.step, self.run.recipe)) > 1:
             made = self.executor.gang(make, shards, threads, task.work, tell)

@@ -15,9 +15,11 @@ from nutgraf.backtranslation import cost
 from nutgraf.backtranslation.schedule import take_next
 from nutgraf.backtranslation.steps import Steps, count_shards
 from nutgraf.recipe import Recipe
-from nutgraf.run.plan import Step
+from nutgraf.run.inputs import PART_BYTES
+from nutgraf.run.plan import Kind, Step
 from nutgraf.run.sizes import Sizes
 
+WORD_BYTES = 5.5  # of a file, with blanks
 GAIN = 1.5  # in speed, of twice as many workers that train one model
 
 
@@ -78,6 +80,9 @@ def forecast(steps: Sequence[Step], recipe: Recipe, sizes: Sizes, threads: int, 
 
 
 def _job(step: Step, recipe: Recipe, sizes: Sizes, seconds: float, workers: int) -> Job:
+    if step.kind is Kind.TEXT:
+        words = sizes.texts * sizes.text_words + sizes.summaries * sizes.summary_words
+        return Job(step, seconds, 1, math.ceil(words * WORD_BYTES / PART_BYTES), words / cost.MERGED_WORDS)
     if Steps.has_parts(step):
         count = cost.count_pairs(step, recipe, sizes)
         return Job(step, seconds, 1, math.ceil(count / recipe.generation.chunk), count / cost.JOINED)

@@ -10,6 +10,7 @@ from nutgraf.backtranslation.train import Request
 from nutgraf.errors import InputError
 from nutgraf.hardware import cores
 from nutgraf.progress import duration
+from nutgraf.run.inputs import PART_BYTES
 from nutgraf.run.plan import Step
 from nutgraf.run.sizes import Sizes
 from nutgraf.workers.cluster import check_name, connect
@@ -66,9 +67,10 @@ def foresee(request: Request, supposed: Supposition = NOTHING) -> tuple[Forecast
         "those that the rates of nutgraf/backtranslation/cost.py were measured on",
         f"{sizes.texts:,} texts of {sizes.text_words:.1f} words, {sizes.summaries:,} summaries of "
         f"{sizes.summary_words:.1f}: as long as those in the files",
-        "a step, also one that reads all text or trains word vectors, is done by one worker, beside others",
-        f"artificial pairs are made by all workers that are free, {chunk:,} sentences per task; then the driver joins "
-        f"{cost.JOINED:,.0f} sentences a second",
+        "a step, also one that trains word vectors of a whole corpus, is done by one worker, beside others",
+        f"all workers that are free make the text, from plain files, and artificial pairs: {PART_BYTES >> 20} MB or "
+        f"{chunk:,} sentences per task; then the driver joins {cost.MERGED_WORDS:,.0f} words a second, or "
+        f"{cost.JOINED:,.0f} sentences",
         f"training.shards is {shards}: "
         + (f"twice the workers train a model {GAIN} x as fast" if shards > 1 else "one worker trains each model"),
         "storage and network cost no time, nobody else uses the machines, and nothing dies",

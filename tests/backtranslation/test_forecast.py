@@ -85,6 +85,9 @@ def test_steps_of_a_plan_become_jobs() -> None:
     assert lasts["mu1-1"] == pytest.approx(alone["mu1-1"] / GAIN**2)  # by four workers: doubled twice
     assert spans["mu1-1"].workers == pytest.approx(4)
     assert lasts["mu1-1.pairs"] == pytest.approx(alone["mu1-1.pairs"] / 128 + 100_000_000 / cost.JOINED)
+    words = 3_800_000 * 30 + 100_000_000 * 9  # 5.5 bytes each: 84 parts of 64 MB
+    assert spans["text"].workers < 84
+    assert lasts["text"] == pytest.approx(alone["text"] / 84 + words / cost.MERGED_WORDS)
     assert lasts["embeddings"] == pytest.approx(alone["embeddings"])
     two = {span.step.name: span for span in forecast(steps, settings, SIZES, 1, 3).spans}
     assert two["mu1-1"].workers == pytest.approx(2)  # a power of two

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,7 +34,7 @@ CPU = Hardware("cpu", 1)
 LIMIT = 100  # of the tiny recipe
 
 
-def lists(corpus: Corpus | list[Ids]) -> list[list[int]]:
+def lists(corpus: Sequence[Ids]) -> list[list[int]]:
     return [words.tolist() for words in corpus]
 
 

@@ -27,6 +27,7 @@ from nutgraf.errors import RecipeError, RunError
 from nutgraf.evaluation import evaluate
 from nutgraf.hardware import Hardware
 from nutgraf.progress import Progress, ignore
+from nutgraf.run import inputs
 from nutgraf.run.events import Event, State
 from nutgraf.run.folder import Run
 from nutgraf.terminal import summaries
@@ -119,6 +120,22 @@ def test_the_same_bytes_though_workers_die_and_a_run_that_began_without_ray(
     assert {"mu1-0", "mu1-1", "mu1-2"} <= {event.step.name for event in events if event.progress}
     assert of_mu1(tmp_path / "run") == of_mu1(finished.folder)
     assert not list(tmp_path.glob("run/steps/*/work"))
+
+
+def test_text_is_tokenised_in_parts_and_the_worker_of_one_dies(
+    nodes: Any, corpus: Corpus, finished: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "PART_BYTES", 5_000)
+    assert len(inputs.cut_source("texts", finished.inputs.texts)) > 2
+    (tmp_path / "marks").mkdir()
+    monkeypatch.setattr(FragileCluster, "dying", Dying(tmp_path / "marks", ("text",)), raising=False)
+    monkeypatch.setattr(clusters, "Cluster", FragileCluster)
+    asked = replace(request(corpus, tmp_path / "run"), cluster=f"ray:{nodes.address}", stop_after="text")
+    run_training(asked, warn=ignore)
+    assert (tmp_path / "marks" / "text").exists()
+    made = {path: digest for path, digest in checksums(finished.folder).items() if path.startswith("steps/text/")}
+    assert checksums(tmp_path / "run") == made
+    assert not (tmp_path / "run" / "steps" / "text" / "work").exists()
 
 
 def test_two_processes_train_one_model_and_one_of_them_dies(
