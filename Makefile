@@ -2,10 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test slow model browser campaign lowest bench docs fingerprints format clean
+.PHONY: help demo test slow model browser campaign lowest bench bench-cluster docs fingerprints format clean
 
 help: ## List the targets.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: .venv/ready ## Train on newswire and print the tables and ten summaries.
 	$(BIN)/nutgraf demo
@@ -56,6 +56,9 @@ lowest: .venv/ready ## Run the fast tests with the oldest versions that pyprojec
 
 bench: .venv/ready ## Measure speed and memory, about 15 minutes on idle cores; see BENCHMARKS.md.
 	$(BIN)/nutgraf bench --out bench.json
+
+bench-cluster: .venv/ready ## Measure what a Ray cluster gains and costs, about 15 minutes on two idle cores.
+	$(BIN)/python -m experiments.cluster
 
 docs: .venv/ready ## Write the generated part of docs/; a test fails if it is stale.
 	$(BIN)/python -m tools.docs docs/

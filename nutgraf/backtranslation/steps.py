@@ -20,7 +20,6 @@ from safetensors.numpy import load_file, save_file
 
 from nutgraf.backtranslation import found, pairs, thresholds
 from nutgraf.backtranslation.committee import Committee
-from nutgraf.backtranslation.executor import Executor, Local, Tell
 from nutgraf.errors import RecipeError
 from nutgraf.hardware import ALONE, Hardware, Rank
 from nutgraf.learning.loop import Job, save_history
@@ -34,6 +33,7 @@ from nutgraf.models.scoring import Estimate
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.models.wording import Wording
 from nutgraf.progress import Progress, Report, ignore
+from nutgraf.recipe import Recipe
 from nutgraf.recipe import Seq2seq as Settings
 from nutgraf.run.folder import Run
 from nutgraf.run.inputs import Inputs, Part, Source, cut_source, read_again, read_pairs_again
@@ -52,6 +52,7 @@ from nutgraf.text.prepare import Prepared, check_vocabularies, prepare, usual_le
 from nutgraf.text.selection import Selection, Sentences
 from nutgraf.text.tokens import Tokenizer, is_number
 from nutgraf.text.trigrams import Trigrams
+from nutgraf.workers.executor import Executor, Local, Tell
 
 CASED_LINES = 100_000  # of each corpus: enough to know how words are written
 FLUENCY_SUMMARIES = 300_000  # from which teachers know what reads well
@@ -90,15 +91,11 @@ class Steps:
     def __reduce__(self) -> tuple[Callable[[Path, Inputs, Hardware], Steps], tuple[Path, Inputs, Hardware]]:
         return open_steps, (self.run.folder, self.run.inputs.absolute(), self.hardware)
 
-    def has_parts(self, step: Step) -> bool:
+    @staticmethod
+    def has_parts(step: Step) -> bool:
         """Whether a step is made by the driver, from parts that workers make."""
         name = step.model
         return step.kind is Kind.TEXT or (step.kind is Kind.PAIRS and name is not None and not name.finds)
-
-    def shards_of(self, step: Step) -> int:
-        """Return how many parts a batch has in the training that a step is; 1 for any other step."""
-        own_way = step.chain in OWN_WAY and ALIGNED in step.needs
-        return self.recipe.training.shards if step.kind in (Kind.EXPANDER, Kind.SUMMARIZER) and not own_way else 1
 
     def make_apart(self, task: Task, rank: Rank, tell: Tell) -> Path:
         """Make a step in a folder that no other attempt, and no other rank, uses; return the folder."""
@@ -462,6 +459,12 @@ class Steps:
     def trained_model(self, name: str) -> Seq2seq:
         """Return the seq2seq model of another step."""
         return storage.load(self.run.step_folder(name), self.hardware.device)
+
+
+def count_shards(step: Step, recipe: Recipe) -> int:
+    """Return how many parts a batch has in the training that a step is; 1 for any other step."""
+    own_way = step.chain in OWN_WAY and ALIGNED in step.needs
+    return recipe.training.shards if step.kind in (Kind.EXPANDER, Kind.SUMMARIZER) and not own_way else 1
 
 
 def _new_attempt(task: Task) -> Path:
