@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from threading import Timer
+from typing import Any
 
 import httpx
 import pytest
@@ -216,7 +217,12 @@ def test_without_descriptors_the_server_waits_says_so_once_and_goes_on(
 ) -> None:
     tried: list[float] = []
     log = Server._log_failure
-    monkeypatch.setattr(Server, "_log_failure", lambda *given: (tried.append(time.monotonic()), log(*given)))
+
+    def note(*given: Any) -> None:
+        tried.append(time.monotonic())
+        log(*given)
+
+    monkeypatch.setattr(Server, "_log_failure", note)
     with running(models(echo()), Limits(header_seconds=100)) as client:
         with silent(client, 30) as connections:
             with few_descriptors(45), ExitStack() as stack:
