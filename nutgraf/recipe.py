@@ -398,6 +398,7 @@ class Agreement(Section):
         0.0, "least probability of a word that follows the word before it in the text, too"
     )
     beam: Hypotheses = default(5, "summaries that each model proposes, in place of `decoding.beam`")
+    initial_beam: Hypotheses = default(5, "summaries that members of `plan.learn_initial` propose")
     reword: bool = default(False, "verbs of proposals become present, where summaries would say them so")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from nutgraf import recipe
 from nutgraf.errors import RunError
 from nutgraf.files import naming, read_json
-from nutgraf.run.names import AGREED, ModelName
+from nutgraf.run.names import AGREED, ALL, NEAR, ModelName
 from nutgraf.text.lexicon import Ids
 from nutgraf.text.trigrams import Trigrams
 
@@ -30,6 +30,12 @@ class Members:
     def names(self) -> tuple[str, ...]:
         """All models."""
         return (*self.summarizers, self.expander)
+
+    @property
+    def beams(self) -> list[int]:
+        """How many summaries each summarizer proposes: fewer, if it learned to write initial ones."""
+        own = [ModelName.parse(name).chain in (ALL, NEAR) for name in self.summarizers]
+        return [self.weights.beam if usual else self.weights.initial_beam for usual in own]
 
     def only(self, ids: Ids) -> Members:
         """Return the same for a lexicon of these words."""

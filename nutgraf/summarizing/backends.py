@@ -192,34 +192,34 @@ class Searched:
 class Agreed:
     """What several seq2seq models agree on: all proposals of their beams, in the order of an agreement."""
 
-    def __init__(self, members: Sequence[Searched], agreement: Agreement):
+    def __init__(self, members: Sequence[Searched], agreement: Agreement, beams: Sequence[int] = ()):
         self.members, self.agreement = members, agreement
+        self._beams = beams or [agreement.weights.beam] * len(members)  # proposals of each member
         self.longest = min(member.longest for member in members)
 
     def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Proposal]]:
         """Search with all members, and rank what they found; as there, the best of the first search stays the best."""
         decoding = _allow_shorter(request.decoding) if request.any_length else request.decoding
-        request = replace(request, decoding=self._with_beam(decoding))
+        request = replace(request, decoding=decoding)
         found = [member.search(sentences, self._part(request, number)) for number, member in enumerate(self.members)]
         check_stop(request.should_stop)
-        first, *wider = [self.agreement.reword(_join_proposals(of_members)) for of_members in zip(*found, strict=True)]
+        searches = max(map(len, found))  # members whose beam is wide enough have made one
+        rounds = zip(*([*own, *own[-1:] * (searches - len(own))] for own in found), strict=True)
+        first, *wider = [self.agreement.reword(_join_proposals(of_members)) for of_members in rounds]
         ranked = self._rank(sentences, first)
         if wider:
             ranked = self._rank_wider(sentences, [group[0].words for group in ranked], wider[0])
         return [proposals[: request.n_best] for proposals in ranked]
 
-    def _with_beam(self, decoding: recipes.Decoding) -> recipes.Decoding:
-        """Return how members search: with the beam of the agreement."""
-        return replace(decoding, beam=self.agreement.weights.beam)
-
     def _part(self, request: SearchRequest, before: int) -> SearchRequest:
-        """Return the same for one member: its progress is a part of the whole, behind that of `before` others."""
+        """Return the same for one member, with its own beam; its progress is a part, behind that of `before` others."""
 
         def report(progress: Progress) -> None:
             done = (before * progress.total + progress.done) // len(self.members)
             request.report(replace(progress, done=done))
 
-        return replace(request, report=report)
+        decoding = replace(request.decoding, beam=self._beams[before])
+        return replace(request, report=report, decoding=decoding)
 
     def _rank(self, sentences: Sequence[Ids], proposed: Proposals) -> list[list[Proposal]]:
         """Return the proposals for each sentence, best first; at least an empty one."""
@@ -237,8 +237,8 @@ class Agreed:
 
     def count_work(self, sentences: int, decoding: recipes.Decoding, n_best: int) -> int:
         """All members search, and weighing takes about as long as one of them."""
-        searching, counted = self._with_beam(decoding), [*self.members, self.members[0]]
-        return sum(member.count_work(sentences, searching, n_best) for member in counted)
+        counted = zip([*self.members, self.members[0]], [*self._beams, self._beams[0]], strict=True)
+        return sum(member.count_work(sentences, replace(decoding, beam=beam), n_best) for member, beam in counted)
 
     def explain(self, sentence: Ids, summary: Ids) -> Attribution:
         """Say what the first member attends to, and how probable it finds each word."""

@@ -84,7 +84,7 @@ def _load_agreed(
     searched = [make_searched(model, language) for model in summarizers]
     reworded = members.weights.reword
     wording = Wording.of(members.fluency, language.lexicon.words, leaves_out=False) if reworded else None
-    return Agreed(searched, Agreement(expander, members.fluency, members.weights, wording))
+    return Agreed(searched, Agreement(expander, members.fluency, members.weights, wording), members.beams)
 
 
 def _load_seq2seq(folder: Path, device: str | torch.device, lexicon: int, light: bool) -> LightModel | Seq2seq:

@@ -54,3 +54,8 @@ def test_trigrams_of_another_lexicon_or_none_are_named(tmp_path: Path) -> None:
     (tmp_path / "trigrams.npz").write_bytes(b"PK nothing")
     with pytest.raises(RunError, match=r"trigrams\.npz"):
         Members.load(tmp_path)
+
+
+def test_members_that_learned_initial_summaries_have_a_beam_of_their_own() -> None:
+    weights, fluency = recipe.Agreement(beam=9, initial_beam=4), Trigrams.train(SUMMARIES, LEXICON)
+    assert Members(("all-2", "near-2", "mu1-2"), "mu1-1", weights, fluency, {}).beams == [9, 9, 4]

@@ -81,6 +81,19 @@ def test_members_propose_as_many_lines_as_the_agreement_says() -> None:
         assert agreed.count_work(9, replace(DECODING, beam=width), 1) == agreed.count_work(9, DECODING, 1)
 
 
+def test_members_may_have_beams_of_their_own() -> None:
+    agreed = toy_agreed()
+    own = Agreed(agreed.members, agreed.agreement, [3, 2])
+    beams = [search(member, SENTENCES, 3) for member in agreed.members]
+    narrow = search(agreed.members[1], SENTENCES, 2, replace(DECODING, beam=2))
+    proposed = [[np.array(words, np.int32) for words in [*a, *b]] for a, b in zip(beams[0], narrow, strict=True)]
+    expected = agreed.agreement.rank(SENTENCES, proposed)
+    assert search(own, SENTENCES, 2) == [[one.words.tolist() for one in group[:2]] for group in expected]
+    assert own.count_work(9, DECODING, 1) < agreed.count_work(9, DECODING, 1)
+    few, many = (search(own, SENTENCES, count) for count in (1, 3))  # more than one member's beam is wide
+    assert [group[0] for group in many] == [group[0] for group in few]
+
+
 def test_members_propose_shorter_lines_where_any_length_will_do() -> None:
     agreed, usual = toy_agreed(), replace(DECODING, min_words=4, max_words=6)
     shorter = replace(usual, shorter=0.5)
