@@ -461,6 +461,9 @@ class Plan(Section):
     teachers: Annotated[int, Field(ge=0, le=9)] = default(
         0, "all-N learns from this many summarizers, one taught by the other (see [teaching]); 0: from the pairs"
     )
+    learn_initial: SomeChains = default(
+        (), "chains whose x-N also learns to write x-0's summaries of real texts, and is a member of agreed-N"
+    )
     agreed: bool = default(False, "with near: also agreed-N, what all-N and near-N agree on (see [agreement])")
     warm_start: bool = default(False, "the chains share their first expander, and later models start from earlier ones")
     baselines: Baselines = default(

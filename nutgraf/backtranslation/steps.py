@@ -40,7 +40,7 @@ from nutgraf.run.inputs import Inputs, Part, Source, cut_source, read_again, rea
 from nutgraf.run.keys import eta_is_tuned
 from nutgraf.run.names import FOUND, ModelName
 from nutgraf.run.pairs import ARTIFICIAL, real_side
-from nutgraf.run.plan import ALIGNED, OWN_WAY, Kind, Step, learning_rate, training_steps
+from nutgraf.run.plan import ALIGNED, OWN_WAY, Kind, Step, learning_rate, learns_initial, training_steps
 from nutgraf.run.systems import CASING, JOINT, OF_SUMMARIES, OF_TEXTS, TEXT, is_seq2seq
 from nutgraf.seeds import generator_of, seed_of
 from nutgraf.text import casing
@@ -134,7 +134,6 @@ class Steps:
         inputs, done = self.run.inputs.absolute(), 0
         sides = {TEXTS: inputs.texts, SUMMARIES: inputs.summaries}
         total = sum(source.lines for source in sides.values())
-        parts = [part for side, source in sides.items() for part in cut_source(side, source)]
 
         def tell(message: Progress | str) -> None:
             nonlocal done
@@ -144,6 +143,7 @@ class Steps:
             done = min(total, done + message.done)  # a part that is repeated counts twice
             task.report(Progress(done, total, "lines", message.note))
 
+        parts = [part for side, source in sides.items() for part in cut_source(side, source, tell)]
         work = partial(self.number_part, replace(task, report=ignore, warn=ignore))
         made = dict(self.executor.map(work, parts, 1, tell))
         folders = {side: [made[part] for part in parts if part.side == side] for side in sides}
@@ -440,7 +440,13 @@ class Steps:
         if taught:
             return pairs.union([*taught, *real])
         learned = pairs.union(artificial, self.recipe.training.min_coverage)
+        if initial := [(reals[i], self._cut(made[i])) for i, maker in enumerate(makers) if learns_initial(maker)]:
+            learned = learned.joined(pairs.union(initial), 1)
         return learned.joined(pairs.union(real), self.recipe.near.repeat) if real else learned
+
+    def _cut(self, summaries: Corpus) -> Corpus:
+        """Return summaries that are no longer than those that models make."""
+        return Corpus.of(words[: self.recipe.generation.max_summary_words] for words in summaries)
 
     def untrained(self, step: Step, seed: str) -> Seq2seq:
         """Return a model to train: a new one, or the one that it starts from."""

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from nutgraf.errors import InputError
+from nutgraf.progress import Progress, Report, ignore
 from nutgraf.text.hub import is_column, read_column
 from nutgraf.text.reading import (
     STDIN,
@@ -131,7 +132,7 @@ class Part:
     span: Span = WHOLE
 
 
-def cut_source(side: str, source: Source) -> list[Part]:
+def cut_source(side: str, source: Source, report: Report = ignore) -> list[Part]:
     """Cut a large plain file; all others are one part. An InputError if its lines have changed.
 
     Each part has a digest: where it is read, by another process, its lines are compared with those of now.
@@ -146,6 +147,7 @@ def cut_source(side: str, source: Source) -> list[Part]:
             whole.add(line)
             own.add(line)
         parts.append(Part(side, own.source(source.path, 0), span))
+        report(Progress(0, 0, "lines", side))  # an interrupt ends it
     whole.check(source)
     return parts
 

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from nutgraf.recipe import AUTO, INITIALIZERS, Recipe
 from nutgraf.run.inputs import Inputs
 from nutgraf.run.names import FOUND, ModelName
-from nutgraf.run.plan import ALIGNED, OWN_WAY, Kind, Step, learning_rate, training_steps
+from nutgraf.run.plan import ALIGNED, OWN_WAY, Kind, Step, learning_rate, learns_initial, training_steps
 from nutgraf.run.systems import JOINT, OF_TEXTS, SYSTEMS, is_seq2seq
 
 # To be raised when the code of a kind of step changes what it makes: tests/run/test_versions.py finds out.
@@ -130,6 +130,8 @@ def _of_seq2seq(step: Step, recipe: Recipe) -> Values:
     if training.shards > 1:  # a single one makes what was always made
         names.append("shards")
     values = _values(recipe, "training", *names)
+    if step.kind is Kind.SUMMARIZER and any(map(learns_initial, makers)):
+        values |= _values(recipe, "generation", "max_summary_words")
     if step.kind is Kind.SUMMARIZER and any(maker.finds for maker in makers) and not taught:
         values |= _values(recipe, "near", "repeat")
     values["steps"] = training_steps(step, training, step.aligned_limit)

@@ -95,11 +95,14 @@ class Server(uvicorn.Server):
         self._accepting = [asyncio.create_task(self._accept(listening)) for listening in sockets or []]
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accept no more, then end like uvicorn."""
+        """Accept no more, then end like uvicorn; connections that are still open by then are cut off."""
         for task in self._accepting:
             task.cancel()
         await asyncio.gather(*self._accepting, return_exceptions=True)
         await super().shutdown(sockets)
+        for connection in cast(set[Connection], self.server_state.connections.copy()):
+            connection.transport.abort()
+        await asyncio.sleep(0)  # the loop ends after this, and must close them before
 
     async def on_tick(self, counter: int) -> bool:
         """Once a second, end the connections that are late."""

@@ -149,8 +149,10 @@ class CorpusWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        for array in (self._tokens, self._offsets):
-            array.close()
+        with self._tokens.file, self._offsets.file:
+            if error is None:
+                for array in (self._tokens, self._offsets):
+                    array.finish()
 
     def add(self, corpus: Corpus) -> None:
         """Append the sentences of a corpus."""
@@ -169,10 +171,9 @@ class _Growing:
         self.file.write(np.ascontiguousarray(values, dtype=self.kind).data)
         self.length += len(values)
 
-    def close(self) -> None:
-        with self.file:
-            self.file.seek(0)
-            self._write_header()
+    def finish(self) -> None:
+        self.file.seek(0)
+        self._write_header()
 
     def _write_header(self) -> None:
         facts = {"descr": np.lib.format.dtype_to_descr(self.kind), "fortran_order": False, "shape": (self.length,)}

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import resource
 import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
+from threading import Timer
+from typing import Any
 
 import httpx
 import pytest
+import uvicorn
 
-from nutgraf.serve.connections import count_free_descriptors
+from nutgraf.serve import server
+from nutgraf.serve.access import Access
+from nutgraf.serve.connections import PAUSE, SPARE, Server, count_free_descriptors
 from nutgraf.serve.limits import Limits
 from tests.serve.serving import URL, Echo, echo, models, running, wait_for
 
@@ -105,17 +111,57 @@ def test_a_client_with_too_many_busy_connections_is_refused_in_json() -> None:
             assert [connection.recv(15) for connection in busy] == [b"HTTP/1.1 200 OK"] * 4
 
 
+# More than the kernel's buffers hold, so that an answer that is not read stays with the server.
+LARGE = json.dumps({"texts": [("x" * 999 + " ") * 14] * 64, "n_best": 10}).encode()
+
+
+@contextmanager
+def not_reading(client: httpx.Client) -> Iterator[socket.socket]:
+    """Ask for a large answer and read nothing of it."""
+    head = f"POST {URL} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(LARGE)}"
+    with closing(socket.socket()) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        connection.connect((client.base_url.host, client.base_url.port or 80))
+        connection.sendall(head.encode() + b"\r\n\r\n" + LARGE)
+        yield connection
+
+
 def test_an_answer_that_is_not_read_ends_with_its_connection() -> None:
-    with running(models(echo()), Limits(header_seconds=1, seconds=0.5)) as client:
-        body = json.dumps({"texts": ["x " * 2000] * 64}).encode()
-        head = (
-            f"POST {URL} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-        )
-        with closing(socket.socket()) as connection:
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
-            connection.connect((client.base_url.host, client.base_url.port or 80))
-            connection.sendall(head.encode() + b"\r\n\r\n" + body)
-            wait_for(lambda: not still_takes(connection))
+    with running(models(echo()), Limits(header_seconds=1, seconds=10)) as client, not_reading(client) as connection:
+        wait_for(lambda: not still_takes(connection))
+
+
+def test_an_answer_that_is_not_read_does_not_keep_the_server_from_ending(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_GRACE", 0)
+    with ExitStack() as stack:
+        with running(models(echo()), Limits(header_seconds=100, seconds=5)) as client:
+            connection = stack.enter_context(not_reading(client))
+            wait_for(lambda: 'nutgraf_texts_total{model="a"} 64.0' in client.get("/metrics").text)
+            given_up = Timer(40, connection.shutdown, [socket.SHUT_RDWR])  # as the client would, in the end
+            given_up.start()
+            began = time.monotonic()
+        given_up.cancel()
+        assert time.monotonic() - began < 30
+
+
+def test_a_connection_that_is_busy_for_longer_than_all_limits_together_is_ended() -> None:
+    class Fake:
+        def __init__(self, busy: bool, age: float):
+            self.busy, self.since = busy, asyncio.get_running_loop().time() - age
+            self.transport, self.aborted = self, False
+
+        def abort(self) -> None:
+            self.aborted = True
+
+    async def end_late(*asked: tuple[bool, float]) -> list[bool]:
+        ours = Server(uvicorn.Config("no app"), Limits(header_seconds=10, seconds=30), Access())
+        fakes = [Fake(*one) for one in asked]
+        ours.server_state.connections.update(fakes)  # type: ignore[arg-type]
+        ours._end_late()
+        return [fake.aborted for fake in fakes]
+
+    found = asyncio.run(end_late((True, 69), (True, 71), (False, 9), (False, 11)))
+    assert found == [False, True, False, True]
 
 
 @pytest.mark.parametrize(
@@ -153,24 +199,51 @@ def test_nonsense_in_a_body_or_after_it_leaves_nothing_in_the_log(caplog: pytest
     assert not caplog.records
 
 
-def test_without_descriptors_the_server_waits_says_so_once_and_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+@contextmanager
+def few_descriptors(free: int) -> Iterator[None]:
+    """Leave this process this many descriptors."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with running(models(echo())) as client:
-        with silent(client, 30):
-            with socket.socket() as last:
-                used = last.fileno()
-            resource.setrlimit(resource.RLIMIT_NOFILE, (used + 45, before[1]))
-            try:
-                with ExitStack() as stack:
-                    with suppress(OSError):  # this process has no more descriptors, too
-                        for _ in range(100):
-                            stack.enter_context(closing(connect(client)))
-                    time.sleep(2)
-            finally:
-                resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    with socket.socket() as last:
+        used = last.fileno()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (used + free, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_without_descriptors_the_server_waits_says_so_once_and_goes_on(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[float] = []
+    log = Server._log_failure
+
+    def note(*given: Any) -> None:
+        tried.append(time.monotonic())
+        log(*given)
+
+    monkeypatch.setattr(Server, "_log_failure", note)
+    with running(models(echo()), Limits(header_seconds=100)) as client:
+        with silent(client, 30) as connections:
+            with few_descriptors(45), ExitStack() as stack:
+                with suppress(OSError):  # this process has no more descriptors, too
+                    for _ in range(100):
+                        stack.enter_context(closing(connect(client)))
+                time.sleep(2)
+            assert not all(map(is_open, connections))  # those that say nothing made room
         assert httpx.get(client.base_url.join("/healthz"), timeout=20).status_code == 200
-    failures = [record for record in caplog.records if "accept" in record.getMessage()]
-    assert len(failures) <= 1
+    assert len([record for record in caplog.records if "accept" in record.getMessage()]) == 1
+    assert len(tried) <= (tried[-1] - tried[0]) / PAUSE + 1  # a pause after each
+
+
+def test_where_descriptors_are_few_there_are_fewer_connections() -> None:
+    with (
+        few_descriptors(SPARE + 40),  # both ends of a connection are in this process
+        running(models(echo()), Limits(header_seconds=100)) as client,
+        silent(client, 24) as connections,
+    ):
+        wait_for(lambda: sum(map(is_open, connections)) <= 20)  # one client has half of all
+        assert httpx.get(client.base_url.join("/healthz"), timeout=20).status_code == 200
 
 
 def test_descriptors_are_kept_for_other_things() -> None:

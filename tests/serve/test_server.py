@@ -63,16 +63,17 @@ def test_sigterm_finishes_running_requests(finished: Run) -> None:
 
 
 def test_one_request_does_not_block_the_others_and_sigterm_is_bounded(finished: Run) -> None:
-    hostile = {"text": "word " * 80, "min_words": 255, "max_words": 255, "n_best": 10, "explain": True}
-    options = "--threads", "1", "--timeout", "1", "--max-work", "1000000"
+    hostile = {"texts": ["word " * 80] * 64, "min_words": 255, "max_words": 255, "n_best": 10, "explain": True}
+    options = "--threads", "1", "--timeout", "3", "--max-work", "100000000"
     with command(finished, *options) as (process, url, _), ThreadPoolExecutor(4) as pool:
-        assert httpx.post(url + URL, json=hostile | {"max_words": 250, "min_words": 250}, timeout=60).status_code == 504
+        assert httpx.post(url + URL, json=hostile, timeout=60).status_code == 504
+        assert httpx.post(url + URL, json={"text": TEXTS[0]}, timeout=60).status_code == 200  # the work was stopped
         pending = [pool.submit(httpx.post, url + URL, json=hostile, timeout=60) for _ in range(3)]
         time.sleep(0.5)
         process.send_signal(signal.SIGTERM)
         began = time.monotonic()
         assert process.wait(60) == -signal.SIGTERM
-        assert time.monotonic() - began < 1 + 5 + 5  # the time limit, and what the docs promise beyond it
+        assert time.monotonic() - began < 3 + 5 + 5  # the time limit, and what the docs promise beyond it
         for one in pending:
             assert one.exception() or one.result().status_code in (200, 503, 504)
 

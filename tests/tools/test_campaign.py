@@ -16,6 +16,7 @@ import pytest
 from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
+from tools.campaign import __main__ as campaign_main
 from tools.campaign.mutations import change_json, damage
 from tools.campaign.stage import Stage, live, wait
 from tools.campaign.system_calls import KINDS, can_fail, fail_from_now_on
@@ -104,6 +105,22 @@ def test_a_stage_stops_after_its_rounds_or_its_time(tmp_path: Path) -> None:
     stage = Stage(tmp_path, Random(1), 0)
     stage.fail("no")
     assert (stage.counts["FAILED"], stage.failures) == (1, ["no"])
+
+
+def test_time_that_a_part_leaves_over_goes_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, float] = {}
+    now, takes = 100.0, {"server": 10.0, "readers": 40.0, "disks": 50.0}
+
+    def run(name: str, seed: int, seconds: float, rounds: int) -> bool:
+        nonlocal now
+        given[name] = seconds
+        now += takes[name]
+        return name != "server"
+
+    monkeypatch.setattr(campaign_main, "run_part", run)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    assert not campaign_main.run_lane({"server": 0.5, "readers": 0.25, "disks": 0.25}, 1, 100.0)
+    assert given == {"server": 50.0, "readers": 45.0, "disks": 50.0}  # of 100, of 90, of 50 seconds
 
 
 @pytest.mark.parametrize("seed", range(20))
