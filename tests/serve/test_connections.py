@@ -216,7 +216,12 @@ def test_without_descriptors_the_server_waits_says_so_once_and_goes_on(
 ) -> None:
     tried: list[float] = []
     log = Server._log_failure
-    monkeypatch.setattr(Server, "_log_failure", lambda *given: (tried.append(time.monotonic()), log(*given)))
+
+    def log_and_note(own: Server, error: OSError) -> None:
+        tried.append(time.monotonic())
+        log(own, error)
+
+    monkeypatch.setattr(Server, "_log_failure", log_and_note)
     with running(models(echo()), Limits(header_seconds=100)) as client:
         with silent(client, 30) as connections:
             with few_descriptors(45), ExitStack() as stack:
