@@ -2,10 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test model browser campaign lowest bench docs fingerprints format clean
+.PHONY: help demo test slow model browser campaign lowest bench bench-cluster docs fingerprints format clean
 
 help: ## List the targets.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: .venv/ready ## Train on newswire and print the tables and ten summaries.
 	$(BIN)/nutgraf demo
@@ -15,6 +15,9 @@ test: .venv/ready browser ## Run the linter, the type checker and all tests.
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+
+slow: .venv/ready ## Run the tests that take minutes and gigabytes of disk.
+	$(BIN)/python -m pytest -m slow
 
 # The model that comes with the package. Training resumes where it was stopped; the old model stays until the new one is
 # whole. A trial: make model OPEN=small MODEL_RUN=/tmp/news MODEL=/tmp/model MODEL_OPTIONS="--recipe quick"
@@ -53,6 +56,9 @@ lowest: .venv/ready ## Run the fast tests with the oldest versions that pyprojec
 
 bench: .venv/ready ## Measure speed and memory, about 15 minutes on idle cores; see BENCHMARKS.md.
 	$(BIN)/nutgraf bench --out bench.json
+
+bench-cluster: .venv/ready ## Measure what a Ray cluster gains and costs, about 15 minutes on two idle cores.
+	$(BIN)/python -m experiments.cluster
 
 docs: .venv/ready ## Write the generated part of docs/; a test fails if it is stale.
 	$(BIN)/python -m tools.docs docs/

@@ -36,6 +36,7 @@ from nutgraf.run.folder import Run
 from nutgraf.run.names import FOUND, ModelName
 from nutgraf.run.pairs import ARTIFICIAL, share
 from nutgraf.text.corpus import Corpus
+from nutgraf.text.selection import Sentences
 
 PART = 1_024  # sentences expanded at once
 MU1, OF_PAPER = ModelName("mu1", 1), [ModelName(chain, 1) for chain in ("pr-thr", "dbae", "mu1")]
@@ -105,7 +106,7 @@ class Controls:
         learn(model, pairs.sources, pairs.targets, settings, fitting, Job(key, report=report))
         return model
 
-    def _summaries(self, maker: ModelName) -> Corpus:
+    def _summaries(self, maker: ModelName) -> Sentences:
         return share(self.work.prepared.summaries, self.recipe.generation.sentences_per_chain, maker)
 
     def _made(self, maker: ModelName) -> Corpus:

@@ -227,6 +227,7 @@ class Mu1(Section):
     batch: TwoOrMore = default(256, "texts per step; batch normalisation needs two")
     learning_rate: AboveZero = default(5e-4, "learning rate of Adam")
     clip: AboveZero = default(5.0, "largest norm of a gradient; larger ones are scaled down")
+    forms: bool = default(False, "forms of one word share their moments (not in the paper)")
 
 
 @dataclass(frozen=True, config=CONFIG)
@@ -377,6 +378,9 @@ class Generation(Section):
     sentences_per_chain: ZeroOrMore = default(0, "real sentences per chain, different ones if there are enough; 0: all")
     output_words: TopWords = default(0, "most frequent words that can be generated; others can only be copied; 0: all")
     repeat_top_words: TopWords = default(0, "most frequent words that may occur twice in an artificial text; 0: all")
+    reword: bool = default(
+        False, "initial and taught summaries have the forms of verbs, and small words, that real ones have"
+    )
 
     def __post_init__(self) -> None:
         for least, most in (("min_text_words", "max_text_words"), ("min_summary_words", "max_summary_words")):
@@ -394,6 +398,7 @@ class Agreement(Section):
         0.0, "least probability of a word that follows the word before it in the text, too"
     )
     beam: Hypotheses = default(5, "summaries that each model proposes, in place of `decoding.beam`")
+    reword: bool = default(False, "verbs of proposals become present, where summaries would say them so")
 
 
 @dataclass(frozen=True, config=CONFIG)
@@ -455,6 +460,9 @@ class Plan(Section):
     )
     teachers: Annotated[int, Field(ge=0, le=9)] = default(
         0, "all-N learns from this many summarizers, one taught by the other (see [teaching]); 0: from the pairs"
+    )
+    learn_initial: SomeChains = default(
+        (), "chains whose x-N also learns to write x-0's summaries of real texts, and is a member of agreed-N"
     )
     agreed: bool = default(False, "with near: also agreed-N, what all-N and near-N agree on (see [agreement])")
     warm_start: bool = default(False, "the chains share their first expander, and later models start from earlier ones")

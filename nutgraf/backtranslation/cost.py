@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from nutgraf.models import alignment, baselines
 from nutgraf.models.arithmetic import GENERATION_FLOPS, TRAINING_FLOPS, forward
 from nutgraf.recipe import INITIALIZERS, Recipe
-from nutgraf.run.names import FOUND, NEAR
+from nutgraf.run.names import FOUND, NEAR, ModelName
 from nutgraf.run.plan import ALIGNED, OWN_WAY, Kind, Step, training_steps
 from nutgraf.run.sizes import Sizes
 from nutgraf.run.systems import JOINT
@@ -22,11 +22,15 @@ TOKENISED_WORDS = 300e3  # a second
 CASED_WORDS = 4e6  # are looked at
 COUNTED_WORDS = 5e6  # a second
 EMBEDDED_WORDS = 90e3  # a second, for width 128, 5 negative words, one epoch
+MERGED_WORDS = 10e6  # a second, of parts of the text that become one corpus
+JOINED = 2e6  # sentences a second, of chunks that become one corpus
+COVERED = 80e3  # pairs a second whose summary is compared with its text
 RESCORED = 2.5  # candidates per text that models score again
 LOADING = 3.0  # seconds: to start, read, write and check
 THRESHOLDS = 40.0  # seconds: to try values of eta and N
 _ONE_THREAD = (Kind.TEXT, Kind.CASING, Kind.ALIGNED, Kind.EMBEDDINGS)
 SEARCHED = 1.8e-9  # seconds for each text and summary that may be a pair
+REWORDED = 1e-3  # seconds for each initial summary in the words of real ones
 ADAPTED = 2e-3  # seconds for each text whose candidates are made to fit, and a second search
 
 
@@ -87,6 +91,12 @@ def _initializer(chain: str, recipe: Recipe, sizes: Sizes) -> float:
     return recipe.mu1.steps * 3 * (recipe.mu1.batch * flops + vocabulary) / TRAINING_FLOPS * 4 + THRESHOLDS
 
 
+def count_pairs(step: Step, recipe: Recipe, sizes: Sizes) -> int:
+    """Return how many sentences a model is applied to."""
+    limit = recipe.generation.sentences_per_chain or 10**12
+    return min(limit, sizes.summaries if step.expands else sizes.texts)
+
+
 def _pairs(step: Step, recipe: Recipe, sizes: Sizes) -> float:
     """Return the cost of applying a model to one corpus."""
     if step.model == FOUND:
@@ -96,15 +106,10 @@ def _pairs(step: Step, recipe: Recipe, sizes: Sizes) -> float:
         both = [(sizes.text_words, sizes.summary_words), (sizes.summary_words, sizes.text_words)]
         flops = sum(forward(recipe, *words, recipe.training.shortlist) for words in both)
         return RESCORED * sizes.texts * flops / TRAINING_FLOPS
-    limit = recipe.generation.sentences_per_chain or 10**12
+    count = count_pairs(step, recipe, sizes)
     if step.expands:
         words = min(recipe.generation.max_text_words, sizes.text_words)
-        return (
-            min(limit, sizes.summaries)
-            * forward(recipe, sizes.summary_words, words, recipe.generation.output_words)
-            / GENERATION_FLOPS
-        )
-    count = min(limit, sizes.texts)
+        return count * forward(recipe, sizes.summary_words, words, recipe.generation.output_words) / GENERATION_FLOPS
     if step.model and step.model.teacher:
         teachers, kept = len(step.needs) - 2, recipe.teaching.kept
         searched = recipe.teaching.beam * forward(
@@ -115,14 +120,15 @@ def _pairs(step: Step, recipe: Recipe, sizes: Sizes) -> float:
     if step.iteration:
         flops = forward(recipe, sizes.text_words, sizes.summary_words, recipe.generation.output_words)
         return count * flops / GENERATION_FLOPS
+    reworded = count * REWORDED * recipe.generation.reword
     if step.chain == "dbae":
         beams = recipe.dbae.beam * recipe.dbae.max_words
         output_words = recipe.dbae.output_words or recipe.text.summaries_vocabulary
         flops = beams * (2 * 6 * 2 * recipe.dbae.width**2 + 2 * recipe.embeddings.width * output_words)
-        return count * flops / GENERATION_FLOPS
+        return reworded + count * flops / GENERATION_FLOPS
     if step.chain not in INITIALIZERS:
-        return count * baselines.of(step.chain).estimate(recipe, sizes).summary
-    return count / 10_000
+        return reworded + count * baselines.of(step.chain).estimate(recipe, sizes).summary
+    return reworded + count / 10_000
 
 
 def _training(step: Step, recipe: Recipe, sizes: Sizes) -> float:
@@ -132,4 +138,14 @@ def _training(step: Step, recipe: Recipe, sizes: Sizes) -> float:
     steps = training_steps(step, settings, step.aligned_limit)
     more = step.chain in OWN_WAY and ALIGNED in step.needs
     own = baselines.of(step.chain).estimate(recipe, sizes).training if more else 0
-    return own + steps * settings.batch * 3 * forward(recipe, source, target, settings.shortlist) / TRAINING_FLOPS
+    flops = steps * settings.batch * 3 * forward(recipe, source, target, settings.shortlist)
+    return own + _comparing(step, recipe, sizes) + flops / TRAINING_FLOPS
+
+
+def _comparing(step: Step, recipe: Recipe, sizes: Sizes) -> float:
+    """Return the cost of `training.min_coverage`, which looks at all artificial pairs of a summarizer."""
+    makers = [ModelName.of_pairs(name) for name in step.pairs]
+    if step.expands or not recipe.training.min_coverage or any(maker.teacher for maker in makers):
+        return 0
+    chains = sum(maker.expands for maker in makers)
+    return chains * min(recipe.generation.sentences_per_chain or 10**12, sizes.summaries) / COVERED

@@ -20,9 +20,8 @@ from pathlib import Path
 from threading import Lock
 
 from nutgraf.backtranslation import cost
-from nutgraf.backtranslation.executor import Executor, Local, Tell
 from nutgraf.backtranslation.schedule import Schedule
-from nutgraf.backtranslation.steps import ATTEMPT, Steps, Task
+from nutgraf.backtranslation.steps import ATTEMPT, Steps, Task, count_shards
 from nutgraf.errors import NutgrafError, RunError
 from nutgraf.files import read_text, remove, write_atomically
 from nutgraf.hardware import ALONE, Hardware
@@ -32,6 +31,7 @@ from nutgraf.run.events import Event, Listener, State
 from nutgraf.run.folder import PROGRESS, Run
 from nutgraf.run.plan import Kind, Step
 from nutgraf.run.sizes import Sizes
+from nutgraf.workers.executor import Executor, Local, Tell
 
 SPENT = "seconds"  # in the work folder: the seconds spent on the step so far
 _WRITTEN_EVERY = 5.0  # seconds
@@ -130,13 +130,13 @@ class Engine:
 
     def _make(self, task: Task, tell: Tell) -> None:
         """Make a step: elsewhere, if the executor says so, in a folder of its own; one of parts, part by part."""
+        for left in task.work.glob(f"{ATTEMPT}*"):  # by a process that was killed
+            remove(left)
         if self.work.has_parts(task.step):
             self.work.make(replace(task, report=tell, warn=tell))
             return
-        for left in task.work.glob(f"{ATTEMPT}*"):  # by a process that was killed
-            remove(left)
         make, threads = partial(self.work.make_apart, task), self._threads_of(task.step)
-        if (shards := self.work.shards_of(task.step)) > 1:
+        if (shards := count_shards(task.step, self.run.recipe)) > 1:
             made = self.executor.gang(make, shards, threads, task.work, tell)
         else:
             [(_, made)] = self.executor.map(make, [ALONE], threads, tell)

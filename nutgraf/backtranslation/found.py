@@ -26,6 +26,7 @@ from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.progress import Progress, Report, ignore
 from nutgraf.run.pairs import ARTIFICIAL, FOUND_FILE
 from nutgraf.text.corpus import Corpus
+from nutgraf.text.selection import Selection
 
 KEPT = 5  # candidates per text that are kept to be scored again
 
@@ -46,12 +47,12 @@ def save_fitted(match: Match, fitted: Fitted, folder: Path) -> None:
     _save(match, chosen, _sentences(fitted.summaries, rows), folder)
 
 
-def _sentences(corpus: Corpus, places: Places) -> Corpus:
+def _sentences(corpus: Corpus, places: Places) -> Selection:
     """Return the sentences at some places, an empty one for NONE."""
-    return Corpus.of(corpus[place] if place != NONE else np.zeros(0, np.int32) for place in places.tolist())
+    return Selection([corpus, Corpus.of([[]])], np.where(places == NONE, len(corpus), places))
 
 
-def _save(match: Match, chosen: Match, summaries: Corpus, folder: Path) -> None:
+def _save(match: Match, chosen: Match, summaries: Selection, folder: Path) -> None:
     summaries.save(folder, ARTIFICIAL)
     arrays: dict[str, NDArray[Any]] = {
         "places": chosen.places[:, 0],

@@ -9,7 +9,6 @@ came out empty stays in the file, and is left out of training.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +21,9 @@ from nutgraf.files import read_sealed, write_sealed
 from nutgraf.models.generation import Apply
 from nutgraf.progress import Progress, Report, ignore
 from nutgraf.run.pairs import ARTIFICIAL
-from nutgraf.text.corpus import Corpus
+from nutgraf.text.corpus import Corpus, CorpusWriter
 from nutgraf.text.lexicon import SPECIALS, Ids
+from nutgraf.text.selection import Selection, Sentences
 from nutgraf.text.subsequence import common_subsequence
 
 PART = 1_024  # sentences given to a model at once: few enough to report often, enough to sort by length
@@ -67,11 +67,12 @@ def generate(
     for chunk in make(missing, add):
         kept += chunk.stop - chunk.start
         report(Progress(max(done, kept), count, "sentences"))
-    sentences = itertools.chain.from_iterable(_read_whole(work, chunk) for chunk in chunks)
-    Corpus.of(sentences).save(folder, ARTIFICIAL)
+    with CorpusWriter(folder, ARTIFICIAL) as writer:
+        for chunk in chunks:
+            writer.add(_read_whole(work, chunk))
 
 
-def write_chunk(real: Corpus, apply: Apply, chunk: Chunk, work: Path, report: Report) -> None:
+def write_chunk(real: Sentences, apply: Apply, chunk: Chunk, work: Path, report: Report) -> None:
     """Make a chunk and put its file in place; of two attempts, either leaves the same file."""
     sentences: list[Ids] = []
     for start in range(chunk.start, chunk.stop, PART):
@@ -82,19 +83,20 @@ def write_chunk(real: Corpus, apply: Apply, chunk: Chunk, work: Path, report: Re
     write_sealed(work / chunk.name, np.concatenate([lengths, *sentences]).astype("<i4").tobytes())
 
 
-def _read_chunk(work: Path, chunk: Chunk, warn: Callable[[str], None]) -> list[Ids] | None:
+def _read_chunk(work: Path, chunk: Chunk, warn: Callable[[str], None]) -> Corpus | None:
     """Return the sentences of a chunk; None where it is damaged: as in a log, what cannot be trusted is made again."""
     path, count = work / chunk.name, chunk.stop - chunk.start
     content = read_sealed(path)
-    flat = np.frombuffer(content, dtype="<i4").astype(np.int32) if content and len(content) % 4 == 0 else np.zeros(1)
+    stored = content if content and len(content) % 4 == 0 else bytes(4)
+    flat = np.frombuffer(stored, dtype="<i4").astype(np.int32)
     lengths, words = flat[1 : 1 + count], flat[1 + count :]
     if flat[0] != count or len(lengths) != count or lengths.min(initial=0) < 0 or lengths.sum() != len(words):
         warn(f"{path}: damaged, its checksum is not the one that was written; these {count:,} sentences are made again")
         return None
-    return np.split(words, np.cumsum(lengths)[:-1])
+    return Corpus(words, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
 
 
-def _read_whole(work: Path, chunk: Chunk) -> list[Ids]:
+def _read_whole(work: Path, chunk: Chunk) -> Corpus:
     """Return the sentences of a chunk that was written by this run, or checked by it."""
     sentences = _read_chunk(work, chunk, ignore)
     if sentences is None:
@@ -102,11 +104,11 @@ def _read_whole(work: Path, chunk: Chunk) -> list[Ids]:
     return sentences
 
 
-def coverage(texts: Corpus, summaries: Corpus) -> NDArray[np.float64]:
+def coverage(texts: Sentences, summaries: Sentences) -> NDArray[np.float64]:
     """Return the share of each summary's words that its text has, in the same order (longest common subsequence)."""
     pairs = zip(texts, summaries, strict=True)
-    common = [common_subsequence(_known(summary), _known(text)) for text, summary in pairs]
-    return np.array(common, dtype=np.float64) / np.maximum(1, summaries.lengths)
+    common = (common_subsequence(_known(summary), _known(text)) for text, summary in pairs)
+    return np.fromiter(common, dtype=np.float64) / np.maximum(1, summaries.lengths)
 
 
 def _known(words: Ids) -> list[int]:
@@ -119,16 +121,16 @@ def _known(words: Ids) -> list[int]:
 class TrainingSet:
     """Artificial or aligned pairs, ready to train on: sentence i of both sides belong together."""
 
-    sources: Corpus
-    targets: Corpus
+    sources: Selection
+    targets: Selection
 
     def joined(self, other: TrainingSet, times: int) -> TrainingSet:
         """Return these pairs and the others, each of which counts `times` times."""
         sources, targets = [other.sources] * times, [other.targets] * times
-        return TrainingSet(Corpus.join([self.sources, *sources]), Corpus.join([self.targets, *targets]))
+        return TrainingSet(Selection.join([self.sources, *sources]), Selection.join([self.targets, *targets]))
 
 
-def union(parts: Sequence[tuple[Corpus, Corpus]], min_coverage: float = 0.0) -> TrainingSet:
+def union(parts: Sequence[tuple[Sentences, Sentences]], min_coverage: float = 0.0) -> TrainingSet:
     """Join sets of (artificial sources, real targets), as All does (Section 3.2), without pairs that lack a side.
 
     With `min_coverage`, sources are artificial texts, and pairs whose text covers less of its summary are left out.
@@ -137,6 +139,6 @@ def union(parts: Sequence[tuple[Corpus, Corpus]], min_coverage: float = 0.0) -> 
     for artificial, real in parts:
         usable = (artificial.lengths > 0) & (real.lengths > 0)
         kept = np.flatnonzero(usable & (coverage(artificial, real) >= min_coverage) if min_coverage else usable)
-        sources.append(artificial.take(kept))
-        targets.append(real.take(kept))
-    return TrainingSet(Corpus.join(sources), Corpus.join(targets))
+        sources.append(Selection.of(artificial).take(kept))
+        targets.append(Selection.of(real).take(kept))
+    return TrainingSet(Selection.join(sources), Selection.join(targets))

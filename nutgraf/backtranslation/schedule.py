@@ -7,6 +7,7 @@ an interrupt ends it at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from threading import Event as Signal
 
@@ -54,13 +55,7 @@ class Schedule:
     def _next(self) -> tuple[Step | None, int]:
         """Return the first step that can begin, and its threads; None where all must wait for another."""
         free = self.count_threads() - sum(threads for _, threads in self.running.values())
-        for step in self.waiting:
-            if self.done.issuperset(step.needs):
-                threads = self.threads_of(step)
-                if threads <= free or not self.running:
-                    self.waiting.remove(step)
-                    return step, threads
-        return None, 0
+        return take_next(self.waiting, self.done, self.threads_of, free if self.running else None)
 
     def _await_one(self) -> None:
         ended, _ = wait(self.running, return_when=FIRST_COMPLETED)
@@ -70,3 +65,19 @@ class Schedule:
                 wait(self.running)
             future.result()
             self.done.add(step.name)
+
+
+def take_next(
+    waiting: list[Step], done: AbstractSet[str], threads_of: Callable[[Step], int], free: int | None
+) -> tuple[Step | None, int]:
+    """Take the first step that can begin with the free threads (None: nothing runs, so any can); also return its own.
+
+    None where all must wait for another.
+    """
+    for step in waiting:
+        if done >= {*step.needs}:
+            threads = threads_of(step)
+            if free is None or threads <= free:
+                waiting.remove(step)
+                return step, threads
+    return None, 0

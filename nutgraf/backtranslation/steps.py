@@ -20,7 +20,6 @@ from safetensors.numpy import load_file, save_file
 
 from nutgraf.backtranslation import found, pairs, thresholds
 from nutgraf.backtranslation.committee import Committee
-from nutgraf.backtranslation.executor import Executor, Local, Tell
 from nutgraf.errors import RecipeError
 from nutgraf.hardware import ALONE, Hardware, Rank
 from nutgraf.learning.loop import Job, save_history
@@ -32,23 +31,28 @@ from nutgraf.models.learn import fit_of, learn
 from nutgraf.models.members import Members
 from nutgraf.models.scoring import Estimate
 from nutgraf.models.seq2seq import Seq2seq
+from nutgraf.models.wording import Wording
 from nutgraf.progress import Progress, Report, ignore
+from nutgraf.recipe import Recipe
 from nutgraf.recipe import Seq2seq as Settings
 from nutgraf.run.folder import Run
-from nutgraf.run.inputs import Inputs, Source, read_again, read_pairs_again
+from nutgraf.run.inputs import Inputs, Part, Source, cut_source, read_again, read_pairs_again
 from nutgraf.run.keys import eta_is_tuned
 from nutgraf.run.names import FOUND, ModelName
 from nutgraf.run.pairs import ARTIFICIAL, real_side
-from nutgraf.run.plan import ALIGNED, OWN_WAY, Kind, Step, learning_rate, training_steps
+from nutgraf.run.plan import ALIGNED, OWN_WAY, Kind, Step, learning_rate, learns_initial, training_steps
 from nutgraf.run.systems import CASING, JOINT, OF_SUMMARIES, OF_TEXTS, TEXT, is_seq2seq
 from nutgraf.seeds import generator_of, seed_of
 from nutgraf.text import casing
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.embeddings import train_embeddings
 from nutgraf.text.lexicon import Vocab
+from nutgraf.text.numbering import SUMMARIES, TEXTS, number_words
 from nutgraf.text.prepare import Prepared, check_vocabularies, prepare, usual_length
+from nutgraf.text.selection import Selection, Sentences
 from nutgraf.text.tokens import Tokenizer, is_number
 from nutgraf.text.trigrams import Trigrams
+from nutgraf.workers.executor import Executor, Local, Tell
 
 CASED_LINES = 100_000  # of each corpus: enough to know how words are written
 FLUENCY_SUMMARIES = 300_000  # from which teachers know what reads well
@@ -82,25 +86,20 @@ class Steps:
     def __init__(self, run: Run, hardware: Hardware, executor: Executor | None = None):
         self.run, self.recipe, self.hardware = run, run.recipe, hardware
         self.executor = executor or Local(hardware)
-        self._makers: dict[str, tuple[Corpus, Apply]] = {}  # of pairs, by the step: loaded once
+        self._makers: dict[str, tuple[Sentences, Apply]] = {}  # of pairs, by the step: loaded once
 
     def __reduce__(self) -> tuple[Callable[[Path, Inputs, Hardware], Steps], tuple[Path, Inputs, Hardware]]:
         return open_steps, (self.run.folder, self.run.inputs.absolute(), self.hardware)
 
-    def has_parts(self, step: Step) -> bool:
+    @staticmethod
+    def has_parts(step: Step) -> bool:
         """Whether a step is made by the driver, from parts that workers make."""
         name = step.model
-        return step.kind is Kind.PAIRS and name is not None and not name.finds
-
-    def shards_of(self, step: Step) -> int:
-        """Return how many parts a batch has in the training that a step is; 1 for any other step."""
-        own_way = step.chain in OWN_WAY and ALIGNED in step.needs
-        return self.recipe.training.shards if step.kind in (Kind.EXPANDER, Kind.SUMMARIZER) and not own_way else 1
+        return step.kind is Kind.TEXT or (step.kind is Kind.PAIRS and name is not None and not name.finds)
 
     def make_apart(self, task: Task, rank: Rank, tell: Tell) -> Path:
         """Make a step in a folder that no other attempt, and no other rank, uses; return the folder."""
-        attempt = task.work / f"{ATTEMPT}{secrets.token_hex(8)}"
-        attempt.mkdir()
+        attempt = _new_attempt(task)
         self.make(replace(task, folder=attempt, rank=rank, report=tell, warn=tell))
         return attempt
 
@@ -131,16 +130,32 @@ class Steps:
         return {"F": self.prepared.vocab_F(text), "S": self.prepared.vocab_S(text), "joint": self.prepared.joint(text)}
 
     def _text(self, task: Task) -> None:
-        inputs = self.run.inputs
-        totals = {"texts": inputs.texts.lines, "summaries": inputs.summaries.lines}
+        """Tokenise parts of both files apart, then merge their word lists: the same bytes for any parts."""
+        inputs, done = self.run.inputs.absolute(), 0
+        sides = {TEXTS: inputs.texts, SUMMARIES: inputs.summaries}
+        total = sum(source.lines for source in sides.values())
 
-        def report(progress: Progress) -> None:
-            task.report(Progress(progress.done, totals.get(progress.note, 0), "lines", progress.note))
+        def tell(message: Progress | str) -> None:
+            nonlocal done
+            if isinstance(message, str):
+                task.warn(message)
+                return
+            done = min(total, done + message.done)  # a part that is repeated counts twice
+            task.report(Progress(done, total, "lines", message.note))
 
-        lines = [read_again(source) for source in (inputs.texts, inputs.summaries)]
-        prepare(lines[0], lines[1], self.recipe.text, task.folder, report)
+        parts = [part for side, source in sides.items() for part in cut_source(side, source, tell)]
+        work = partial(self.number_part, replace(task, report=ignore, warn=ignore))
+        made = dict(self.executor.map(work, parts, 1, tell))
+        folders = {side: [made[part] for part in parts if part.side == side] for side in sides}
+        prepare(folders, self.recipe.text, task.folder)
         for warning in check_vocabularies(Prepared.open(task.folder), self.recipe.text):
             task.warn(warning)
+
+    def number_part(self, task: Task, part: Part, tell: Tell) -> Path:
+        """Tokenise a part of a file into a folder that no other attempt uses; return the folder."""
+        attempt = _new_attempt(task)
+        number_words(read_again(part.source, span=part.span), part.side, self.recipe.text, attempt, tell)
+        return attempt
 
     def _casing(self, task: Task) -> None:
         sources = (self.run.inputs.texts, self.run.inputs.summaries)
@@ -226,7 +241,8 @@ class Steps:
 
     def _mu1(self, task: Task) -> Initializer:
         vocab, corpora = self.vocabularies["S"], (self.prepared.texts, self.prepared.summaries)
-        model = mu1.train(*corpora, vocab, self.vectors(JOINT, vocab), self.recipe.mu1, task.job)
+        forms = mu1.forms_in(vocab, self.prepared.lexicon.words) if self.recipe.mu1.forms else {}
+        model = mu1.train(*corpora, vocab, self.vectors(JOINT, vocab), self.recipe.mu1, task.job, forms)
         return self._with_threshold(model, task.step.chain)
 
     def _near(self, task: Task) -> Initializer:
@@ -321,13 +337,19 @@ class Steps:
         count = round(settings.again_pairs * int((found.load_chosen(first)[0] != near.NONE).sum()))
         found.save_pairs(match, found.choose_most(match, count, settings.max_uses), corpora[1], task.folder)
 
-    def _real_side(self, maker: ModelName) -> Corpus:
+    def _real_side(self, maker: ModelName) -> Sentences:
         limit = self.recipe.generation.sentences_per_chain
         return real_side(self.prepared.texts, self.prepared.summaries, limit, maker)
 
     def _initial(self, name: ModelName) -> Apply:
         model = load_initializer(name.chain, self.run.step_folder(str(name)))
-        return lambda sentences, _: model(sentences)
+        if not self.recipe.generation.reword:
+            return lambda sentences, _: model(sentences)
+        wording = self._wording(Trigrams.train(self._fluent(), self.prepared.lexicon), leaves_out=True)
+        return lambda sentences, _: wording(model(sentences))
+
+    def _wording(self, trigrams: Trigrams, leaves_out: bool) -> Wording:
+        return Wording.of(trigrams, self.prepared.lexicon.words, leaves_out)
 
     def _sampler(self, name: ModelName, seed: str) -> Apply:
         model = storage.load(self.run.step_folder(str(name)), self.hardware.device)
@@ -338,10 +360,11 @@ class Steps:
         names = [name for name in map(ModelName.find, task.step.needs) if name]
         models = {name: storage.load(self.run.step_folder(str(name)), self.hardware.device) for name in names}
         expander = next(model for name, model in models.items() if name.expands)
-        teaching = self.recipe.teaching
+        teaching, fluency = self.recipe.teaching, Trigrams.train(self._fluent(), self.prepared.lexicon)
+        wording = self._wording(fluency, leaves_out=False) if self.recipe.generation.reword else None
         return Committee(
             [model for name, model in models.items() if not name.expands],
-            Agreement(expander, Trigrams.train(self._fluent(), self.prepared.lexicon), teaching.weights),
+            Agreement(expander, fluency, teaching.weights, wording),
             teaching,
             usual_length(self.recipe.decoding, self.prepared.summaries),
             self.recipe.training.shortlist,
@@ -405,7 +428,7 @@ class Steps:
             folder = self.run.step_folder(ALIGNED)
             sides = [Corpus.open(folder, "texts"), Corpus.open(folder, "summaries")]
             chosen = np.arange(min(step.aligned_limit or len(sides[0]), len(sides[0])))
-            return pairs.TrainingSet(sides[0].take(chosen), sides[1].take(chosen))
+            return pairs.TrainingSet(*(Selection([side], chosen) for side in sides))
         makers = [ModelName.of_pairs(name) for name in step.pairs]
         made = [Corpus.open(self.run.step_folder(name), ARTIFICIAL) for name in step.pairs]
         reals = [self._real_side(maker) for maker in makers]
@@ -417,7 +440,13 @@ class Steps:
         if taught:
             return pairs.union([*taught, *real])
         learned = pairs.union(artificial, self.recipe.training.min_coverage)
+        if initial := [(reals[i], self._cut(made[i])) for i, maker in enumerate(makers) if learns_initial(maker)]:
+            learned = learned.joined(pairs.union(initial), 1)
         return learned.joined(pairs.union(real), self.recipe.near.repeat) if real else learned
+
+    def _cut(self, summaries: Corpus) -> Corpus:
+        """Return summaries that are no longer than those that models make."""
+        return Corpus.of(words[: self.recipe.generation.max_summary_words] for words in summaries)
 
     def untrained(self, step: Step, seed: str) -> Seq2seq:
         """Return a model to train: a new one, or the one that it starts from."""
@@ -436,6 +465,18 @@ class Steps:
     def trained_model(self, name: str) -> Seq2seq:
         """Return the seq2seq model of another step."""
         return storage.load(self.run.step_folder(name), self.hardware.device)
+
+
+def count_shards(step: Step, recipe: Recipe) -> int:
+    """Return how many parts a batch has in the training that a step is; 1 for any other step."""
+    own_way = step.chain in OWN_WAY and ALIGNED in step.needs
+    return recipe.training.shards if step.kind in (Kind.EXPANDER, Kind.SUMMARIZER) and not own_way else 1
+
+
+def _new_attempt(task: Task) -> Path:
+    attempt = task.work / f"{ATTEMPT}{secrets.token_hex(8)}"
+    attempt.mkdir()
+    return attempt
 
 
 @cache

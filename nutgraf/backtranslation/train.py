@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nutgraf import recipe as recipes
-from nutgraf.backtranslation import cost, tensorboard
-from nutgraf.backtranslation.cluster import use_executor
+from nutgraf.backtranslation import tensorboard
 from nutgraf.backtranslation.engine import Engine
 from nutgraf.errors import InputError, RecipeError
 from nutgraf.hardware import Hardware
@@ -20,7 +19,7 @@ from nutgraf.run.events import Listener
 from nutgraf.run.folder import Run, claim
 from nutgraf.run.inputs import Inputs, Lines, as_files, read_inputs
 from nutgraf.run.plan import Step, make_plan, needed
-from nutgraf.run.sizes import Sizes
+from nutgraf.workers.cluster import use_executor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,12 +181,3 @@ def run_training(request: Request, listener: Listener = ignore, warn: Callable[[
             with use_executor(request.cluster, hardware, out) as executor:
                 Engine(run, steps, hardware, heard, executor)(request.stop_after)
     return run
-
-
-def preview(request: Request) -> list[tuple[Step, float]]:
-    """Return the steps and their estimated seconds, without running anything."""
-    steps, hardware = request.steps, request.hardware
-    with request.with_files() as local:
-        sizes = Sizes.of(local.read()[0], request.recipe)
-    estimates = cost.estimate(steps, request.recipe, sizes, hardware.threads)
-    return [(step, estimates[step.name]) for step in steps]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nutgraf.cli.options import AsJson, Device, RunFolder, Threads
+from nutgraf.cli.options import AsJson, Cluster, Device, RunFolder, Threads
 from nutgraf.cli.output import print_json, warn
 from nutgraf.errors import InputError
 from nutgraf.extras import need_extra
@@ -32,11 +32,14 @@ def evaluate(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     device: Device = "cpu",
     threads: Threads = 0,
+    cluster: Cluster = None,
     as_json: AsJson = False,
 ) -> None:
     """Print the paper's two tables for the summarizers of a run. Scores and outputs go to RUN/evaluation/.
 
     `--compare all-2 mu1-2` prints the differences of two summarizers, with a paired bootstrap test, and writes nothing.
+
+    With `--cluster`, the machines of a Ray cluster summarize, 256 texts per task; outputs and scores are the same.
 
     Example: `nutgraf evaluate run/ --pairs test.tsv --models mu1-2 --models all-2`
     """
@@ -47,15 +50,18 @@ def evaluate(
     from nutgraf.run.folder import Run
     from nutgraf.run.inputs import as_files
     from nutgraf.terminal.progress import watch_evaluation
+    from nutgraf.workers.cluster import use_executor
 
-    hardware, run = Hardware.of(device, threads).use(), Run.open(folder)
+    if cluster and device != "cpu":
+        raise InputError(f"--cluster {cluster}: works on processors only; leave --device out")
+    hardware, run = Hardware.of(device, threads or (1 if cluster else 0)).use(), Run.open(folder)
     if compare and models:
         raise InputError("--compare and --models: expected one of them; --compare names both of its summarizers")
-    with as_files(pairs) as files, watch_evaluation() as watch:
+    with as_files(pairs) as files, use_executor(cluster, hardware, None) as executor, watch_evaluation() as watch:
         if compare:
-            found = compare_systems(run, str(files[0]), compare, hardware, limit, watch)
+            found = compare_systems(run, str(files[0]), compare, hardware, limit, watch, executor)
         else:
-            rows = evaluate_run(run, str(files[0]), hardware, models or [], limit, watch).rows
+            rows = evaluate_run(run, str(files[0]), hardware, models or [], limit, watch, executor).rows
     if compare:
         _show_tables([ComparisonTable(compare, found)], {"compared": compare, **asdict(found)}, markdown, as_json)
         return

@@ -18,4 +18,7 @@ Settings = Annotated[
 ]
 Device = Annotated[str, typer.Option(help="cpu, cuda or cuda:0.")]
 Threads = Annotated[int, typer.Option(help="CPU threads, at most 256 or one per core; 0: one per core.")]
+Cluster = Annotated[
+    str | None, typer.Option(help="Work on a Ray cluster, whose machines share all files: ray or ray:HOST:PORT.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nutgraf.cli.options import AsJson, Device, Model, Threads
+from nutgraf.cli.options import AsJson, Cluster, Device, Model, Threads
 from nutgraf.cli.output import print_json, say
 from nutgraf.errors import InputError
 from nutgraf.hardware import Hardware, hold_blas, set_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from nutgraf.summarizing.results import SummaryOptions
     from nutgraf.summarizing.summarizer import Summarizer
+    from nutgraf.terminal.summaries import AnswerBlocks
 
 
 def summarize(
@@ -56,6 +58,7 @@ def summarize(
     ] = 0,
     device: Device = "cpu",
     threads: Threads = 0,
+    cluster: Cluster = None,
     as_json: AsJson = False,
 ) -> None:
     """Summarize texts, one summary per line. An empty text has an empty line.
@@ -75,6 +78,8 @@ def summarize(
 
     With `--explain`, a word that is not in the text is shown as [word], a name or number that is not as [word?].
 
+    With `--cluster`, the machines of a Ray cluster summarize, 256 texts per task. The lines are the same.
+
     `--document` takes the sentence, among the first ones, whose words matter most in the document.
 
     Example: `nutgraf summarize "The city council voted on Monday to close two of its five swimming pools."`
@@ -89,8 +94,10 @@ def summarize(
     options = SummaryOptions(max_words, min_words, faithful, n_best, explain)
     _check_document(document, bullets, per_sentence, options)
     typed = not texts and sys.stdin is not None and sys.stdin.isatty()
+    if cluster and (typed or document or device != "cpu"):
+        raise InputError(f"--cluster {cluster}: takes files or a pipe; expected no --document and no --device")
     whole = [not document and is_text(text) for text in texts or ()]  # before the model is loaded, which takes a second
-    hardware = Hardware.of(device, threads)
+    hardware = Hardware.of(device, threads or (1 if cluster else 0))
     summarizer = Summarizer.load(model, device=device, light=device == "cpu")
     set_threads(hardware.threads)  # now torch is loaded, if this model needs it
     if sys.stderr.isatty() and (typed or model):
@@ -98,8 +105,31 @@ def summarize(
     if document:
         _summarize_documents(summarizer, texts or ["-"], options, bullets, as_json)
         return
-    printer = Printer(summarizer, options, per_sentence, as_json, numbered=not typed and whole != [True])
-    printer.print_all(ask() if typed else read_arguments(texts or ["-"]))
+    numbered = not typed and whole != [True]
+    with _use_workers(cluster, summarizer, model, options, hardware) as answer:
+        printer = Printer(summarizer, options, per_sentence, as_json, numbered, answer)
+        printer.print_all(ask() if typed else read_arguments(texts or ["-"]))
+
+
+@contextmanager
+def _use_workers(
+    cluster: str | None, summarizer: Summarizer, model: Path | None, options: SummaryOptions, hardware: Hardware
+) -> Iterator[AnswerBlocks | None]:
+    """Yield who summarizes: the workers of a cluster; None where none is named."""
+    if cluster is None:
+        yield None
+        return
+    from nutgraf.summarizing.loading import locate
+    from nutgraf.summarizing.ready import find_model
+    from nutgraf.summarizing.systems import System
+    from nutgraf.terminal.summaries import answer_elsewhere
+    from nutgraf.workers.cluster import use_executor
+
+    place, _ = locate(find_model(model), None)
+    with use_executor(cluster, hardware, None) as executor:
+        yield answer_elsewhere(
+            executor, System(place, summarizer.name, hardware, light=True), options, hardware.threads
+        )
 
 
 def _check_document(document: bool, bullets: int, per_sentence: bool, options: SummaryOptions) -> None:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nutgraf.cli.options import AsJson, Device, RecipeName, RunFolder, Settings, Threads
+from nutgraf.cli.options import AsJson, Cluster, Device, RecipeName, RunFolder, Settings, Threads
 from nutgraf.cli.output import print_json, say
-from nutgraf.errors import InputError
 from nutgraf.extras import need_extra
 
 if TYPE_CHECKING:
+    from nutgraf.backtranslation.preview import Supposition
     from nutgraf.backtranslation.train import Request
 
 
@@ -45,11 +45,20 @@ def train(
     seed: Annotated[int | None, typer.Option(help="Random seed, in place of the recipe's.")] = None,
     device: Device = "cpu",
     threads: Threads = 0,
-    cluster: Annotated[
-        str | None,
-        typer.Option(help="Work on a Ray cluster, whose machines share all files: ray or ray:HOST:PORT."),
-    ] = None,
+    cluster: Cluster = None,
     plan: Annotated[bool, typer.Option("--plan", help="Print the steps and how long they may take.")] = False,
+    machines: Annotated[
+        int, typer.Option(min=0, help="With --plan --cluster: for this many machines; 0: those of the cluster.")
+    ] = 0,
+    cores: Annotated[
+        int, typer.Option(min=0, help="With --machines: cores of each machine; 0: as many as this one has.")
+    ] = 0,
+    plan_texts: Annotated[
+        int, typer.Option(min=0, help="With --plan: as if there were this many texts, like those in the file.")
+    ] = 0,
+    plan_summaries: Annotated[
+        int, typer.Option(min=0, help="With --plan: as if there were this many summaries, like those in the file.")
+    ] = 0,
     only: Annotated[list[str] | None, typer.Option(help="Do this step and what it needs (repeatable).")] = None,
     stop_after: Annotated[str | None, typer.Option(help="Stop when this step is done.")] = None,
     tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write events to RUN/tensorboard, live.")] = False,
@@ -59,9 +68,12 @@ def train(
 
     Example: `nutgraf train --texts articles.txt --summaries titles.txt --out run/`
 
+    Example: `nutgraf train --texts articles.txt --summaries titles.txt --plan --cluster ray --machines 8`
+
     `--set plan.iterations=4` continues a finished run to x-4; `--only mu1-2` trains one model and what it needs.
     """
     need_extra("train", "nutgraf train")
+    from nutgraf.backtranslation.preview import Supposition
     from nutgraf.backtranslation.train import Request, resolve
 
     request = Request(
@@ -81,23 +93,40 @@ def train(
         tensorboard=tensorboard,
         cluster=cluster,
     )
-    if plan and cluster:
-        raise InputError("--plan: estimates one machine; leave --cluster out")
+    supposed = Supposition(plan_texts, plan_summaries, machines, cores)
+    supposed.check(plan, cluster)
     if plan:
-        _show_plan(request, as_json)
+        show = _show_forecast if cluster else _show_plan
+        show(request, supposed, as_json)
     else:
         _train(request)
 
 
-def _show_plan(request: Request, as_json: bool) -> None:
-    from nutgraf.backtranslation.train import preview
+def _show_plan(request: Request, supposed: Supposition, as_json: bool) -> None:
+    from nutgraf.backtranslation.preview import preview
     from nutgraf.terminal.tables import show_plan
 
-    steps = preview(request)
+    steps = preview(request, supposed)
     if as_json:
         print_json([{"step": s.name, "needs": s.needs, "estimated_seconds": round(cost)} for s, cost in steps])
     else:
         show_plan(steps)
+
+
+def _show_forecast(request: Request, supposed: Supposition, as_json: bool) -> None:
+    from nutgraf.backtranslation.preview import describe, foresee
+    from nutgraf.terminal.tables import show_forecast
+
+    found, assumptions = foresee(request, supposed)
+    if as_json:
+        steps = [
+            {"step": s.step.name, "needs": s.step.needs, "workers": s.workers, "begins": s.begins, "ends": s.ends}
+            for s in found.spans
+        ]
+        print_json({"estimated_seconds": found.seconds, "assumptions": assumptions, "steps": steps})
+        return
+    notes = [*describe(found), "", "Assumed:", *(f"- {line}" for line in assumptions)]
+    show_forecast([(span.step, span.workers, span.begins, span.ends) for span in found.spans], notes)
 
 
 def _train(request: Request) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from hashlib import sha256
@@ -23,10 +24,12 @@ from nutgraf.run.inputs import Source, read_pairs_source
 from nutgraf.run.names import ModelName, lead_words
 from nutgraf.summarizing.export import Export
 from nutgraf.summarizing.loading import check_done, language_of, locate
-from nutgraf.summarizing.summarizer import Summarizer
+from nutgraf.summarizing.systems import System
 from nutgraf.text.tokens import Tokenizer
+from nutgraf.workers.executor import Executor, Local, Tell, map_in_order
 
 LEADS = ("Lead-8", "Lead-12")
+BLOCK = 256  # texts that a worker summarizes at once
 SEED = 1  # of the bootstrap: the same pairs are drawn for every system
 
 # Told which system is at work; returns what hears of its progress.
@@ -40,22 +43,26 @@ def evaluate_run(
     models: Sequence[str] = (),
     limit: int = 0,
     watch: Watch = lambda _: ignore,
+    executor: Executor | None = None,
 ) -> Evaluation:
     """Score Lead-8, Lead-12 and the summarizers of a run, or some of them; write rows and outputs into the run.
+
+    An executor's workers summarize; by default, this process does.
 
     Return all rows that are known of these pairs: also those of an earlier evaluation whose models are the same.
     """
     for name in models:
         check_done(run, name)
     source, pairs = read_pairs_source(pairs_path, limit)
-    texts = [text for text, _ in pairs]
     inputs, references = split_pairs(pairs, run.recipe.text)
     evaluation = Evaluation(Evaluation.place(run.folder, source), source, (), {})
     evaluation.outputs_path("any").parent.mkdir(parents=True, exist_ok=True)
     reader = Reader.of(run, references)
     rows, order = [], [*LEADS, *run.summarizers()]
-    for name in [name for name in order if not models or name in models or name in LEADS]:
-        outputs = _summarize(load_system(run, name, hardware), texts, watch(name))
+    names = [name for name in order if not models or name in models or name in LEADS]
+    systems = {name: System(run, name, hardware) for name in names}
+    found = summarize_all(systems, pairs, watch, executor or Local(hardware), hardware.threads)
+    for name, outputs in zip(names, found, strict=True):
         write_atomically(evaluation.outputs_path(name), "".join(f"{output}\n" for output in outputs).encode())
         rows.append(score(name, outputs, inputs, references, SEED, aligned_pairs(run, name), reader))
     digests = _digest_models(run, order)
@@ -72,6 +79,7 @@ def compare_systems(
     hardware: Hardware,
     limit: int = 0,
     watch: Watch = lambda _: ignore,
+    executor: Executor | None = None,
 ) -> Comparison:
     """Test whether the first of two systems is better than the second on these pairs.
 
@@ -79,13 +87,16 @@ def compare_systems(
     evaluation of the same pairs by the same model are taken from it; nothing is written.
     """
     source, pairs = read_pairs_source(pairs_path, limit)
-    texts, references = [text for text, _ in pairs], split_pairs(pairs, run.recipe.text)[1]
-    a, b = (_find_system(run, name) for name in names)
-    outputs = []
-    for name, (place, system) in zip(names, (a, b), strict=True):
-        known = _known_outputs(place, system, source) if isinstance(place, Run) else None
-        outputs.append(known or _summarize(load_system(place, system, hardware), texts, watch(name)))
-    return compare(outputs[0], outputs[1], references, SEED)
+    references = split_pairs(pairs, run.recipe.text)[1]
+    found = {name: _find_system(run, name) for name in names}
+    known = {
+        name: _known_outputs(place, system, source) if isinstance(place, Run) else None
+        for name, (place, system) in found.items()
+    }
+    missing = {name: System(*found[name], hardware) for name in known if known[name] is None}
+    made = summarize_all(missing, pairs, watch, executor or Local(hardware), hardware.threads)
+    outputs = {name: next(made) if lines is None else lines for name, lines in known.items()}
+    return compare(outputs[names[0]], outputs[names[1]], references, SEED)
 
 
 def _find_system(run: Run, name: str) -> tuple[Run | Export, str]:
@@ -115,10 +126,33 @@ def _known_outputs(run: Run, name: str, source: Source) -> list[str] | None:
     return None
 
 
-def _summarize(summarizer: Summarizer, texts: Sequence[str], report: Report) -> list[str]:
-    outputs = [" ".join(words) for words in summarizer.words(texts, report=report)]
-    report(Progress(len(texts), len(texts), "sentences"))
-    return outputs
+def summarize_all(
+    systems: Mapping[str, System], pairs: Sequence[tuple[str, str]], watch: Watch, executor: Executor, threads: int
+) -> Iterator[list[str]]:
+    """Yield what each system makes of the texts, as words with blanks between; workers take blocks of all systems."""
+    texts = [text for text, _ in pairs]
+    blocks = [texts[start : start + BLOCK] for start in range(0, len(texts), BLOCK)]
+    outputs = list[str]()
+    report: Report = ignore
+
+    def tell(message: Progress | str) -> None:
+        if isinstance(message, Progress):
+            report(Progress(min(len(outputs) + message.done, len(texts)), len(texts), "sentences"))
+
+    work = ((system, block) for system in systems.values() for block in blocks)
+    made = map_in_order(executor, _summarize_block, work, threads, tell)
+    for name, system in systems.items():
+        outputs, report = [], watch(name)
+        for _, lines in itertools.islice(made, len(blocks)):
+            outputs += lines
+            report(Progress(len(outputs), len(texts), "sentences"))
+        system.release()
+        yield outputs
+
+
+def _summarize_block(item: tuple[System, list[str]], tell: Tell) -> list[str]:
+    system, texts = item
+    return [" ".join(words) for words in system.summarizer.words(texts, report=tell)]
 
 
 def _digest_models(run: Run, names: Sequence[str]) -> dict[str, str]:
@@ -133,12 +167,6 @@ def split_pairs(pairs: Sequence[tuple[str, str]], settings: Text) -> tuple[list[
     tokenizer = Tokenizer(settings.digits)
     inputs, references = ([" ".join(tokenizer.words(line)) for line in side] for side in zip(*pairs, strict=True))
     return inputs, references
-
-
-def load_system(run: Run | Export, name: str, hardware: Hardware) -> Summarizer:
-    """Return a summarizer of a run or export, or a Lead."""
-    words = lead_words(name)
-    return Summarizer.lead(words, language_of(run).text) if words else Summarizer.of(run, name, hardware.device)
 
 
 def aligned_pairs(run: Run, name: str) -> int:

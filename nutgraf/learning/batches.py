@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nutgraf.seeds import seed_of
-from nutgraf.text.corpus import Corpus, pad_sentences
+from nutgraf.text.corpus import pad_sentences
 from nutgraf.text.lexicon import Ids
+from nutgraf.text.selection import Sentences
 
 
 def pad_batch(sentences: Sequence[Ids]) -> Tensor:
@@ -19,7 +20,7 @@ def pad_batch(sentences: Sequence[Ids]) -> Tensor:
     return torch.from_numpy(pad_sentences(sentences))
 
 
-def gather_batch(corpus: Corpus, indices: NDArray[np.int64]) -> Tensor:
+def gather_batch(corpus: Sentences, indices: NDArray[np.int64]) -> Tensor:
     """Return what `pad_batch` would for these sentences of a corpus."""
     return torch.from_numpy(corpus.pad(indices))
 
@@ -37,7 +38,8 @@ class Batches:
         self._batch = min(batch, len(lengths))
         self._key = key
         self._epoch = -1
-        self._batches: list[NDArray[np.int64]] = []
+        self._batches: NDArray[np.int64] = np.zeros((0, self._batch), dtype=np.int64)
+        self._order: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
     @property
     def per_epoch(self) -> int:
@@ -48,14 +50,16 @@ class Batches:
         """Return the indices of batch number `step`."""
         epoch, place = divmod(step, self.per_epoch)
         if epoch != self._epoch:
-            self._epoch, self._batches = epoch, self._shuffle(epoch)
-        return self._batches[place]
+            self._epoch = epoch
+            self._shuffle(epoch)
+        batch: NDArray[np.int64] = self._batches[self._order[place]]
+        return batch
 
-    def _shuffle(self, epoch: int) -> list[NDArray[np.int64]]:
+    def _shuffle(self, epoch: int) -> None:
+        """Fill in the batches of an epoch (batches, examples), and the order that they come in."""
         rng = np.random.default_rng(seed_of(self._key, "epoch", epoch))
-        order = rng.permutation(len(self._lengths))[: self.per_epoch * self._batch]
-        batches: list[NDArray[np.int64]] = []
-        for pool in np.array_split(order, range(50 * self._batch, len(order), 50 * self._batch)):
-            by_length = pool[np.lexsort(self._lengths[pool].T[::-1])]
-            batches += np.split(by_length, len(by_length) // self._batch)
-        return [batches[i] for i in rng.permutation(len(batches))]
+        shuffled = rng.permutation(len(self._lengths))[: self.per_epoch * self._batch]
+        for start in range(0, len(shuffled), 50 * self._batch):
+            pool = shuffled[start : start + 50 * self._batch]
+            pool[:] = pool[np.lexsort(self._lengths[pool].T[::-1])]
+        self._batches, self._order = shuffled.reshape(-1, self._batch), rng.permutation(self.per_epoch)

@@ -15,6 +15,7 @@ all-N learns from what its teachers agree on, and agreed-N is what all-N and nea
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from nutgraf import recipe
 from nutgraf.models.proposals import Proposal, Score
 from nutgraf.models.scoring import Estimate, PairScorer, Side, mean_log_probs
+from nutgraf.models.wording import Wording
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import Ids
 from nutgraf.text.trigrams import Trigrams, sum_by_sentence
@@ -45,6 +47,14 @@ class Agreement:
     expander: PairScorer
     fluency: Trigrams
     weights: recipe.Agreement
+    wording: Wording | None = None  # puts proposals into the words of real summaries
+
+    def reword(self, proposed: Proposals) -> Proposals:
+        """Return the proposals for each text as real summaries would say them."""
+        if self.wording is None:
+            return proposed
+        reworded = iter(self.wording([words for group in proposed for words in group]))
+        return [[*itertools.islice(reworded, len(group))] for group in proposed]
 
     def rank(
         self, texts: Sequence[Ids], proposed: Proposals, estimate: Estimate = FREQUENT, kept: int | None = None

@@ -25,9 +25,14 @@ def moments(corpus: Corpus, vocab: Vocab) -> NDArray[np.float64]:
     """
     size = len(vocab.table)
     mu = corpus.sentence_counts(size)[vocab.ids] / max(len(corpus), 1)
-    unknown = np.add.reduceat(np.append(vocab.local(corpus.tokens) == UNK, False), corpus.offsets[:-1])
-    mu[UNK] = np.count_nonzero(unknown[corpus.lengths > 0]) / max(len(corpus), 1) if len(corpus) else 0.0
+    mu[UNK] = sum(_count_unknown(block, vocab) for block in corpus.blocks()) / max(len(corpus), 1)
     return np.asarray(mu, dtype=np.float64)
+
+
+def _count_unknown(corpus: Corpus, vocab: Vocab) -> int:
+    """Return the number of sentences with any word outside the vocabulary."""
+    unknown = np.add.reduceat(np.append(vocab.local(corpus.tokens) == UNK, False), corpus.offsets[:-1])
+    return int(np.count_nonzero(unknown[corpus.lengths > 0]))
 
 
 def ratio(mu_S: NDArray[np.float64], mu_F: NDArray[np.float64]) -> NDArray[np.float64]:

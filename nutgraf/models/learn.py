@@ -19,11 +19,13 @@ from nutgraf.learning.loop import Fit, Job, Point, fit
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.recipe import Training
 from nutgraf.seeds import seed_of
-from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import PAD
+from nutgraf.text.selection import Sentences
 
 
-def learn(model: Seq2seq, sources: Corpus, targets: Corpus, settings: Training, fitting: Fit, job: Job) -> list[Point]:
+def learn(
+    model: Seq2seq, sources: Sentences, targets: Sentences, settings: Training, fitting: Fit, job: Job
+) -> list[Point]:
     """f = S(D): train `model` on the pairs (sources[i], targets[i]); pairs with an empty side are left out."""
     device = model.bias.device
     usable = np.flatnonzero((sources.lengths > 0) & (targets.lengths > 0))
@@ -59,7 +61,7 @@ def fit_of(settings: Training, steps: int, learning_rate: float) -> Fit:
 
 
 @torch.no_grad()
-def held_out_loss(model: Seq2seq, sources: Corpus, targets: Corpus, indices: NDArray[np.int64]) -> float:
+def held_out_loss(model: Seq2seq, sources: Sentences, targets: Sentences, indices: NDArray[np.int64]) -> float:
     """Return the mean negative log-probability of a target word, by the full softmax."""
     total, words = 0.0, 0
     device = model.bias.device

@@ -12,7 +12,7 @@ Training starts at f = mu_S / mu_F (`start_at_ratios`); the paper does not say w
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,11 +31,14 @@ from nutgraf.models.arrays import check_shapes, read_arrays
 from nutgraf.models.bow import Bags, BowEncoder, average, moments, ratio
 from nutgraf.seeds import generator_of
 from nutgraf.text.corpus import Corpus
+from nutgraf.text.inflection import all_forms
 from nutgraf.text.lexicon import UNK, Ids, Vocab
 
 WEIGHTS, FIGURES = "mu1.safetensors", "mu1.json"
 PAPER_ETA = 0.3
 BATCH = 512  # sentences summarized at once
+
+Forms = Mapping[int, Sequence[int]]  # of each word that has several: all its forms
 
 
 class Moments(nn.Module):
@@ -152,17 +155,36 @@ def train(
     vectors: NDArray[np.float32],
     settings: recipe.Mu1,
     job: Job,
+    forms: Forms | None = None,
 ) -> Mu1:
     """Match the moments, starting from f = mu_S / mu_F; rows of `vectors` are the words of V^S.
 
+    Where forms are given, in local ids, those of one word share their moments (not in the paper): "named" is
+    in a summary as often as its verb is, although summaries say "names".
     Where eta is "auto", the model has the paper's until `thresholds` chooses one.
     """
-    ratios = torch.from_numpy(ratio(moments(summaries, vocab), moments(texts, vocab)).astype(np.float32))
+    mu_S, mu_F = (share_moments(moments(corpus, vocab), forms or {}) for corpus in (summaries, texts))
+    ratios = torch.from_numpy(ratio(mu_S, mu_F).astype(np.float32))
     module = Moments(vectors, settings.width, generator_of(job.key, "weights"))
     start_at_ratios(module, ratios)
     match_moments(module, texts, vocab, ratios, settings, job)
     eta = PAPER_ETA if isinstance(settings.eta, str) else settings.eta
     return Mu1(module.eval(), vocab, eta, settings.max_words)
+
+
+def forms_in(vocab: Vocab, words: Sequence[str]) -> Forms:
+    """Return the forms of words in local ids; those outside the vocabulary are left out."""
+    local = {words[word]: place for place, word in enumerate(vocab.ids.tolist())}
+    known = {word: forms for word, forms in all_forms(words).items() if word in local}
+    return {local[word]: sorted(local[form] for form in forms if form in local) for word, forms in known.items()}
+
+
+def share_moments(mu: NDArray[np.float64], forms: Forms) -> NDArray[np.float64]:
+    """Return the moments of words, where each form of a word has the sum of all its forms."""
+    shared = mu.copy()
+    for word, own in forms.items():
+        shared[word] = mu[list(own)].sum()
+    return shared
 
 
 def start_at_ratios(module: Moments, ratios: Tensor) -> None:

@@ -27,7 +27,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, vstack
 from sparse_dot_topn import sp_matmul_topn
 from torch import Tensor
 
@@ -161,6 +161,11 @@ class Near:
 
     def _matrix(self, corpus: Corpus, early: float = np.inf) -> csr_matrix:
         """Return the tf-idf vectors of sentences, of length 1, without words that are too common to search for."""
+        blocks = [self._weigh(block, early) for block in corpus.blocks()]
+        return vstack(blocks, format="csr") if blocks else self._weigh(corpus, early)
+
+    def _weigh(self, corpus: Corpus, early: float) -> csr_matrix:
+        """Return the same of a few sentences: it takes ten times the memory of what it returns."""
         rows = np.repeat(np.arange(len(corpus)), corpus.lengths)
         places = np.arange(len(corpus.tokens)) - np.repeat(corpus.offsets[:-1], corpus.lengths)
         words = np.where(corpus.tokens < len(self.words.idf), corpus.tokens, UNK)

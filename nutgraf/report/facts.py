@@ -30,6 +30,7 @@ from nutgraf.text.casing import Writer
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import UNK, Ids
 from nutgraf.text.prepare import Prepared
+from nutgraf.text.selection import Sentences
 from nutgraf.text.tokens import Tokenizer
 
 SAMPLED = 2_000  # sentences in a histogram
@@ -134,7 +135,7 @@ class Facts:
         """Return what a step of pairs made."""
         return Corpus.open(self.run.step_folder(step.name), ARTIFICIAL)
 
-    def real(self, step: Step) -> Corpus:
+    def real(self, step: Step) -> Sentences:
         """Return what a step of pairs was made from, sentence by sentence."""
         assert step.model is not None, "pairs are made by a model"
         limit = self.run.recipe.generation.sentences_per_chain

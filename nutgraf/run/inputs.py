@@ -17,8 +17,21 @@ from pathlib import Path
 from typing import Any
 
 from nutgraf.errors import InputError
+from nutgraf.progress import Progress, Report, ignore
 from nutgraf.text.hub import is_column, read_column
-from nutgraf.text.reading import STDIN, check_unaligned, clean_line, read_lines, read_pairs, standard_input
+from nutgraf.text.reading import (
+    STDIN,
+    WHOLE,
+    Span,
+    check_unaligned,
+    clean_line,
+    cut_file,
+    read_lines,
+    read_pairs,
+    standard_input,
+)
+
+PART_BYTES = 1 << 26  # of a file whose parts are tokenised apart: about a minute's work
 
 Lines = str | Path | Iterable[str]  # a file, `-`, a column of a dataset, or texts
 
@@ -110,13 +123,42 @@ def read_pairs_source(path: str, limit: int = 0) -> tuple[Source, list[tuple[str
     return digest.source(path, limit), pairs
 
 
-def read_again(source: Source, most: int = 0) -> Iterator[str]:
+@dataclass(frozen=True)
+class Part:
+    """Some lines of texts or summaries, which are a source of their own."""
+
+    side: str
+    source: Source
+    span: Span = WHOLE
+
+
+def cut_source(side: str, source: Source, report: Report = ignore) -> list[Part]:
+    """Cut a large plain file; all others are one part. An InputError if its lines have changed.
+
+    Each part has a digest: where it is read, by another process, its lines are compared with those of now.
+    """
+    spans = [WHOLE] if source.limit else cut_file(source.path, PART_BYTES)
+    if spans == [WHOLE]:
+        return [Part(side, source)]
+    whole, parts = _Digest(), []
+    for span in spans:
+        own = _Digest()
+        for line in read_lines(source.path, span=span):
+            whole.add(line)
+            own.add(line)
+        parts.append(Part(side, own.source(source.path, 0), span))
+        report(Progress(0, 0, "lines", side))  # an interrupt ends it
+    whole.check(source)
+    return parts
+
+
+def read_again(source: Source, most: int = 0, span: Span = WHOLE) -> Iterator[str]:
     """Yield the lines of an input once more, at most `most` (0: all); an InputError at the end if they have changed.
 
     All lines are read and digested, also those that are not wanted.
     """
     digest = _Digest()
-    for line in read_lines(source.path, source.limit):
+    for line in read_lines(source.path, source.limit, span):
         digest.add(line)
         if not most or digest.lines <= most:
             yield line

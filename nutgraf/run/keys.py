@@ -14,7 +14,7 @@ from dataclasses import asdict
 from nutgraf.recipe import AUTO, INITIALIZERS, Recipe
 from nutgraf.run.inputs import Inputs
 from nutgraf.run.names import FOUND, ModelName
-from nutgraf.run.plan import ALIGNED, OWN_WAY, Kind, Step, learning_rate, training_steps
+from nutgraf.run.plan import ALIGNED, OWN_WAY, Kind, Step, learning_rate, learns_initial, training_steps
 from nutgraf.run.systems import JOINT, OF_TEXTS, SYSTEMS, is_seq2seq
 
 # To be raised when the code of a kind of step changes what it makes: tests/run/test_versions.py finds out.
@@ -87,7 +87,9 @@ def _of_embeddings(step: Step, recipe: Recipe) -> Values:
 
 def _of_initializer(step: Step, recipe: Recipe) -> Values:
     system = SYSTEMS[step.chain]
-    return system.values(recipe) | ({} if step.chain in INITIALIZERS else {"version": system.version})
+    values = system.values(recipe) | ({} if step.chain in INITIALIZERS else {"version": system.version})
+    # Where forms share nothing, mu1-0 is what it always was.
+    return {name: value for name, value in values.items() if name != "mu1.forms" or value}
 
 
 def _of_pairs(step: Step, recipe: Recipe) -> Values:
@@ -103,6 +105,9 @@ def _of_pairs(step: Step, recipe: Recipe) -> Values:
     # Whole parts make the same sentences in chunks of any size; the key is then that of the default size.
     size = recipe.generation.chunk
     chunk: Values = {"generation.chunk": _DEFAULT_CHUNK if size % _PART == 0 else size}
+    # Where nothing is put into other words, pairs are what they always were.
+    if recipe.generation.reword and step.model and (step.model.teacher or not is_seq2seq(step.model)):
+        names.append("reword")
     if step.model and step.model.teacher:
         searched = _values(recipe, "decoding", without=("beam", "shorter", "trim", "prefer_true", "faithful"))
         shortlist = _values(recipe, "training", "shortlist")
@@ -125,6 +130,8 @@ def _of_seq2seq(step: Step, recipe: Recipe) -> Values:
     if training.shards > 1:  # a single one makes what was always made
         names.append("shards")
     values = _values(recipe, "training", *names)
+    if step.kind is Kind.SUMMARIZER and any(map(learns_initial, makers)):
+        values |= _values(recipe, "generation", "max_summary_words")
     if step.kind is Kind.SUMMARIZER and any(maker.finds for maker in makers) and not taught:
         values |= _values(recipe, "near", "repeat")
     values["steps"] = training_steps(step, training, step.aligned_limit)

@@ -14,8 +14,11 @@ With `plan.teachers` (not in the paper) all-2a is trained on the pairs in all-2'
 near-2 (without near, the first chain's x-2) agree on for real texts; all-2b learns from these, and so on. all-2 learns
 from the pairs of all its teachers, each of which was better than the one before.
 
-With `plan.agreed` (not in the paper) agreed-2 is what all-2 and near-2 agree on when they summarize, weighed by the
-expander that weighs what teachers agree on. Nothing is trained for it.
+With `plan.learn_initial` (not in the paper) x-2 of a chain also learns from x-0.pairs the other way round: to write the
+initial summaries of real texts.
+
+With `plan.agreed` (not in the paper) agreed-2 is what all-2, near-2 and the summarizers of `plan.learn_initial` agree
+on when they summarize, weighed by the expander that weighs what teachers agree on. Nothing is trained for it.
 
 With `plan.warm_start` (not in the paper) fewer models start from random weights: one expander, all-1, is trained on the
 artificial pairs of all initializers, and each x-1 starts from it; x-3 starts from x-1, x-4 from x-2, all-2 from the
@@ -123,11 +126,11 @@ def make_plan(settings: recipe.Plan, aligned: bool = False, aligned_limits: Sequ
             last = ModelName(chain, iteration - 2)
             steps += [] if last.pairs in {step.name for step in steps} else [_pairs(last)]
             only = ModelName(of_paper[0], 1) if chain == NEAR and warm and len(of_paper) == 1 else None
-            steps += [] if common else _loop(chain, iteration, warm, only)
+            steps += [] if common else _loop(chain, iteration, settings, only)
         if common:
             steps.append(_trained(common, [ModelName(chain) for chain in of_paper]))
             for chain in chains:
-                steps += _loop(chain, iteration, warm, common)
+                steps += _loop(chain, iteration, settings, common)
         if settings.train_all and len(chains) > 1:
             steps += _together(settings, iteration)
     for name in PREFERRED:
@@ -155,7 +158,9 @@ def _together(settings: recipe.Plan, iteration: int) -> list[Step]:
     steps = [_pairs(near)] if settings.find_again else []
     steps += _all(iteration, [*chosen, near if settings.find_again else FOUND], settings.teachers)
     if settings.agreed:
-        members, agreed = (ModelName(ALL, iteration), near, _best_expander(chosen)), ModelName(AGREED, iteration)
+        others = [ModelName(maker.chain, iteration) for maker in of_paper if maker.chain in settings.learn_initial]
+        members = (ModelName(ALL, iteration), near, *others, _best_expander(chosen))
+        agreed = ModelName(AGREED, iteration)
         steps.append(Step(str(agreed), Kind.AGREED, (TEXT, *map(str, members)), agreed))
     return [*steps, _trained(name, of_paper, warm)] if len(of_paper) > 1 else steps
 
@@ -216,11 +221,16 @@ def _trained(name: ModelName, makers: Sequence[ModelName], start: ModelName | No
     return Step(str(name), kind, needs, name, str(start or ""))
 
 
-def _loop(chain: str, iteration: int, warm: bool, common: ModelName | None = None) -> list[Step]:
+def learns_initial(maker: ModelName) -> bool:
+    """Whether what a summarizer learns from a maker's pairs is to write an initial summary of a real text."""
+    return maker.initial and not maker.finds
+
+
+def _loop(chain: str, iteration: int, settings: recipe.Plan, common: ModelName | None = None) -> list[Step]:
     """Return one loop of back-translation: x-(i-2).pairs -> x-(i-1) -> its pairs -> x-i."""
     last, expander, summarizer = (ModelName(chain, i) for i in (iteration - 2, iteration - 1, iteration))
-    resumes = warm and iteration > 2
-    found = [last] if chain == NEAR else []
+    resumes = settings.warm_start and iteration > 2
+    found = [last] if chain == NEAR else [ModelName(chain)] if chain in settings.learn_initial else []
     return [
         _trained(expander, [last], expander.at(iteration - 3) if resumes else common),
         _pairs(expander),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from nutgraf import recipe as recipes
 from nutgraf.learning.beam import LEAST_BATCH, NEVER, Beam, Decoder, DecodingState, beam
-from nutgraf.models.agreement import Agreement
+from nutgraf.models.agreement import Agreement, Proposals
 from nutgraf.models.light import LightModel
 from nutgraf.models.light_decoding import Forbid, LightDecoder
 from nutgraf.models.proposals import Proposal
@@ -214,7 +214,7 @@ class Agreed:
         request = replace(request, decoding=self._with_beam(decoding))
         found = [member.search(sentences, self._part(request, number)) for number, member in enumerate(self.members)]
         check_stop(request.should_stop)
-        first, *wider = [_join_proposals(of_members) for of_members in zip(*found, strict=True)]
+        first, *wider = [self.agreement.reword(_join_proposals(of_members)) for of_members in zip(*found, strict=True)]
         ranked = self._rank(sentences, first)
         if wider:
             ranked = self._rank_wider(sentences, [group[0].words for group in ranked], wider[0])
@@ -233,14 +233,12 @@ class Agreed:
 
         return replace(request, report=report)
 
-    def _rank(self, sentences: Sequence[Ids], proposed: Sequence[list[Ids]]) -> list[list[Proposal]]:
+    def _rank(self, sentences: Sequence[Ids], proposed: Proposals) -> list[list[Proposal]]:
         """Return the proposals for each sentence, best first; at least an empty one."""
         ranked = self.agreement.rank(sentences, proposed)
         return [proposals or [Proposal(np.zeros(0, np.int32))] for proposals in ranked]
 
-    def _rank_wider(
-        self, sentences: Sequence[Ids], best: Sequence[Ids], wider: Sequence[list[Ids]]
-    ) -> list[list[Proposal]]:
+    def _rank_wider(self, sentences: Sequence[Ids], best: Sequence[Ids], wider: Proposals) -> list[list[Proposal]]:
         """Return the proposals of a wider search behind the best one of the first, which is weighed with them."""
         proposed = [
             group if not len(one) or any(np.array_equal(words, one) for words in group) else [*group, one]

@@ -12,6 +12,7 @@ from nutgraf.extras import has_torch
 from nutgraf.models.agreement import Agreement
 from nutgraf.models.light import LightModel
 from nutgraf.models.members import Members
+from nutgraf.models.wording import Wording
 from nutgraf.run.folder import STEPS, Choice, Run
 from nutgraf.run.names import AGREED, ModelName
 from nutgraf.run.systems import is_seq2seq
@@ -81,7 +82,9 @@ def _load_agreed(
     words = len(language.lexicon)
     *summarizers, expander = [_load_seq2seq(run.intact(name), device, words, light) for name in members.names]
     searched = [make_searched(model, language) for model in summarizers]
-    return Agreed(searched, Agreement(expander, members.fluency, members.weights))
+    reworded = members.weights.reword
+    wording = Wording.of(members.fluency, language.lexicon.words, leaves_out=False) if reworded else None
+    return Agreed(searched, Agreement(expander, members.fluency, members.weights, wording))
 
 
 def _load_seq2seq(folder: Path, device: str | torch.device, lexicon: int, light: bool) -> LightModel | Seq2seq:

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from nutgraf.errors import InputError
+from nutgraf.progress import ignore
 from nutgraf.summarizing.documents import DocumentSummary
 from nutgraf.summarizing.records import as_record
 from nutgraf.summarizing.results import Summary, SummaryOptions, SummaryResult
 from nutgraf.summarizing.summarizer import Summarizer
+from nutgraf.summarizing.systems import System
 from nutgraf.text.reading import STDIN, clean_line, read_blocks
 from nutgraf.text.sentences import split_sentences
+from nutgraf.workers.executor import Executor, Tell, map_in_order
 
 BLOCK = 256  # texts summarized at once, at most
 NOTES = 3  # texts of which is said that they are too long, one by one
@@ -81,8 +85,15 @@ def _clean(text: str, where: str) -> str:
     return clean_line(text).strip()
 
 
+# Answers blocks one by one, in their order.
+AnswerBlocks = Callable[[Iterator[list[Part]]], Iterator[tuple[list[Part], list[SummaryResult]]]]
+
+
 class Printer:
-    """Summarizes blocks of texts and prints the summaries; what is not read of a text is said on standard error."""
+    """Summarizes blocks of texts and prints the summaries; what is not read of a text is said on standard error.
+
+    `answer` says who summarizes; by default, the summarizer does, here.
+    """
 
     def __init__(
         self,
@@ -91,25 +102,29 @@ class Printer:
         per_sentence: bool = False,
         as_json: bool = False,
         numbered: bool = True,
+        answer: AnswerBlocks | None = None,
     ):
-        self._summarizer, self._options = summarizer, options
+        self._summarizer, self._options, self._answer = summarizer, options, answer or self._answer_here
         self._per_sentence, self._as_json, self._numbered = per_sentence, as_json, numbered
         self._texts = self._long = self._printed = 0
 
     def print_all(self, blocks: Iterator[list[str]]) -> None:
         """Answer every block, then say how many texts were too long."""
-        for block in blocks:
-            self._print_block(block)
+        for parts, results in self._answer(map(self._split_all, blocks)):
+            for part, found in zip(parts, results, strict=True):
+                self._print(part, found)
+            sys.stdout.flush()
         if self._long > NOTES:
             say(f"only the beginning was read of {self._long:,} of {self._texts:,} texts{self._advice}")
 
-    def _print_block(self, block: Sequence[str]) -> None:
+    def _answer_here(self, blocks: Iterator[list[Part]]) -> Iterator[tuple[list[Part], list[SummaryResult]]]:
+        for parts in blocks:
+            yield parts, self._summarizer.answer([part.text for part in parts], self._options)
+
+    def _split_all(self, block: Sequence[str]) -> list[Part]:
         parts = [part for number, text in enumerate(block, self._texts + 1) for part in self._split(text, number)]
         self._texts += len(block)
-        results = self._summarizer.answer([part.text for part in parts], self._options)
-        for part, found in zip(parts, results, strict=True):
-            self._print(part, found)
-        sys.stdout.flush()
+        return parts
 
     def _split(self, text: str, number: int) -> list[Part]:
         if not self._per_sentence:
@@ -151,6 +166,19 @@ class Printer:
     @property
     def _advice(self) -> str:
         return "" if self._per_sentence else "; --per-sentence reads all"
+
+
+def answer_elsewhere(executor: Executor, system: System, options: SummaryOptions, threads: int) -> AnswerBlocks:
+    """Return who summarizes blocks with an executor's workers."""
+
+    def answer(blocks: Iterator[list[Part]]) -> Iterator[tuple[list[Part], list[SummaryResult]]]:
+        return map_in_order(executor, partial(_answer_block, system, options), blocks, threads, ignore)
+
+    return answer
+
+
+def _answer_block(system: System, options: SummaryOptions, parts: list[Part], tell: Tell) -> list[SummaryResult]:
+    return system.summarizer.answer([part.text for part in parts], options)
 
 
 def list_summaries(found: SummaryResult, options: SummaryOptions) -> list[str]:

@@ -27,6 +27,16 @@ def show_plan(steps: Sequence[tuple[Step, float]]) -> None:
     out.print(table)
 
 
+def show_forecast(spans: Sequence[tuple[Step, float, float, float]], notes: Sequence[str]) -> None:
+    """Print when each step begins and ends and how many workers it has; below, what that follows from."""
+    table = Table("step", "from", "workers", "begins", "ends")
+    for step, workers, begins, ends in spans:
+        table.add_row(step.name, ", ".join(step.needs), f"{workers:,.0f}", duration(begins), duration(ends))
+    out.print(table)
+    for note in notes:
+        out.print(note, markup=False, highlight=False, soft_wrap=True)
+
+
 def show_status(states: Sequence[StepState]) -> None:
     """Print the state of each step of a run."""
     table = Table("step", "state", "time", "")

@@ -1,7 +1,8 @@
-"""Corpora of word ids on disk, memory-mapped: a million sentences take no Python objects.
+"""Corpora of word ids on disk, memory-mapped: a hundred million sentences take no memory of a process's own.
 
 Two .npy files per corpus: `<name>.tokens.npy` (int32, all sentences end to end) and `<name>.offsets.npy` (int64, where
-each sentence starts, and the end). Nothing is pickled.
+each sentence starts, and the end). Nothing is pickled. They are written as sentences come (CorpusWriter), and counted
+block by block. What is taken from corpora, or joined, without a copy is a selection (see selection).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from types import TracebackType
 from typing import Any, overload
 
 import numpy as np
@@ -17,6 +19,8 @@ from numpy.typing import NDArray
 from nutgraf.errors import RunError
 from nutgraf.files import naming, open_regular
 from nutgraf.text.lexicon import EOS, PAD, Ids
+
+BLOCK = 1 << 16  # sentences that are counted or copied at once
 
 
 class Corpus(Sequence[Ids]):
@@ -48,8 +52,8 @@ class Corpus(Sequence[Ids]):
         with naming(paths[0]):
             tokens = _map(paths[0], np.int32)
         with naming(paths[1]):
-            offsets = np.array(_map(paths[1], np.int64))
-            if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(tokens) or (np.diff(offsets) < 0).any():
+            offsets = np.asarray(_map(paths[1], np.int64))
+            if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(tokens) or (offsets[1:] < offsets[:-1]).any():
                 raise ValueError("these are not the starts of the sentences")
         return cls(tokens, offsets)
 
@@ -91,8 +95,14 @@ class Corpus(Sequence[Ids]):
         """The number of words of each sentence."""
         return np.diff(self.offsets)
 
+    def blocks(self, size: int = BLOCK) -> Iterator[Corpus]:
+        """Yield the sentences block by block, each a corpus; nothing is copied."""
+        for start in range(0, len(self), size):
+            offsets = self.offsets[start : start + size + 1]
+            yield Corpus(self.tokens[offsets[0] : offsets[-1]], offsets - offsets[0])
+
     def take(self, places: NDArray[np.int64]) -> Corpus:
-        """Return a corpus of these sentences, in this order."""
+        """Return a corpus of these sentences, in this order, in memory."""
         lengths = self.lengths[places]
         offsets = np.zeros(len(places) + 1, dtype=np.int64)
         np.cumsum(lengths, out=offsets[1:])
@@ -112,13 +122,62 @@ class Corpus(Sequence[Ids]):
 
     def counts(self, lexicon_size: int) -> NDArray[np.int64]:
         """How often each word occurs."""
-        return np.bincount(self.tokens, minlength=lexicon_size).astype(np.int64)
+        total = np.zeros(lexicon_size, dtype=np.int64)
+        for block in self.blocks():
+            total += np.bincount(block.tokens, minlength=lexicon_size)
+        return total
 
     def sentence_counts(self, lexicon_size: int) -> NDArray[np.int64]:
         """In how many sentences each word occurs: the numerator of mu_v (Section 3.1)."""
-        sentence = np.repeat(np.arange(len(self), dtype=np.int64), self.lengths)
-        distinct = np.unique(sentence * lexicon_size + self.tokens)
-        return np.bincount(distinct % lexicon_size, minlength=lexicon_size).astype(np.int64)
+        total = np.zeros(lexicon_size, dtype=np.int64)
+        for block in self.blocks():
+            sentence = np.repeat(np.arange(len(block), dtype=np.int64), block.lengths)
+            distinct = np.unique(sentence * lexicon_size + block.tokens)
+            total += np.bincount(distinct % lexicon_size, minlength=lexicon_size)
+        return total
+
+
+class CorpusWriter:
+    """Writes a corpus as its sentences come: the files of `Corpus.save`, but the corpus is never in memory."""
+
+    def __init__(self, folder: Path, name: str):
+        self._tokens = _Growing(folder / f"{name}.tokens.npy", np.int32)
+        self._offsets = _Growing(folder / f"{name}.offsets.npy", np.int64)
+        self._offsets.append(np.zeros(1, dtype=np.int64))
+
+    def __enter__(self) -> CorpusWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        with self._tokens.file, self._offsets.file:
+            if error is None:
+                for array in (self._tokens, self._offsets):
+                    array.finish()
+
+    def add(self, corpus: Corpus) -> None:
+        """Append the sentences of a corpus."""
+        self._offsets.append(corpus.offsets[1:] + self._tokens.length)
+        self._tokens.append(corpus.tokens)
+
+
+class _Growing:
+    """A .npy file that is appended to; its header, of the same size for any length, is written again at the end."""
+
+    def __init__(self, path: Path, kind: type[np.int32 | np.int64]):
+        self.kind, self.length, self.file = np.dtype(kind), 0, path.open("wb")
+        self._write_header()
+
+    def append(self, values: NDArray[Any]) -> None:
+        self.file.write(np.ascontiguousarray(values, dtype=self.kind).data)
+        self.length += len(values)
+
+    def finish(self) -> None:
+        self.file.seek(0)
+        self._write_header()
+
+    def _write_header(self) -> None:
+        facts = {"descr": np.lib.format.dtype_to_descr(self.kind), "fortran_order": False, "shape": (self.length,)}
+        np.lib.format.write_array_header_1_0(self.file, facts)
 
 
 def pad_sentences(sentences: Sequence[Ids]) -> NDArray[np.int64]:

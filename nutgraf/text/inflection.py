@@ -1,8 +1,29 @@
-"""Lists of words as one string, and the forms of regular verbs."""
+"""Lists of words as one string, the forms of verbs, and short forms such as "pct"."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
+
+# Verbs whose past is not their -ed form: the verb, then its past forms.
+_IRREGULAR = """
+    beat beat beaten|become became|begin began begun|bid bid|bind bound|break broke broken|bring brought
+    |broadcast broadcast|build built|buy bought|catch caught|choose chose chosen|come came|cut cut|deal dealt
+    |draw drew drawn|drive drove driven|eat ate eaten|fall fell fallen|feel felt|fight fought|find found|fly flew flown
+    |forecast forecast|freeze froze frozen|get got|give gave given|go went gone|grow grew grown|hear heard|hide hid
+    |hit hit|hold held|hurt hurt|keep kept|know knew known|lay laid|lead led|leave left|lend lent|let let|lose lost
+    |make made|mean meant|meet met|overtake overtook overtaken|pay paid|put put|quit quit|rebuild rebuilt
+    |retake retook retaken|ride rode ridden|rise rose risen|run ran|say said|see saw seen|seek sought|sell sold
+    |send sent|set set|shoot shot|show showed shown|shrink shrank shrunk|shut shut|sing sang sung|sink sank sunk
+    |slide slid|speak spoke spoken|spend spent|split split|spread spread|stand stood|steal stole stolen|stick stuck
+    |strike struck|swear swore sworn|swing swung|take took taken|teach taught|tear tore torn|tell told|think thought
+    |throw threw thrown|undergo underwent|uphold upheld|wake woke|wear wore worn|win won|withdraw withdrew withdrawn
+    |withhold withheld|write wrote written"""
+# What news summaries shorten: the word, then its short forms.
+_SHORT = """
+    billion bln bn|department dept|government govt|million mln|percent pct %|professor prof|trillion trln|versus vs"""
+_NOUNS = frozenset(["bee", "fee"])  # "feed" is none of their forms
+_PAST = {verb: frozenset(past) for verb, *past in map(str.split, _IRREGULAR.split("|"))}
 
 
 def words_of(line: str) -> frozenset[str]:
@@ -13,6 +34,63 @@ def words_of(line: str) -> frozenset[str]:
 def inflect(line: str) -> frozenset[str]:
     """Return all forms of regular verbs."""
     return frozenset(form for verb in line.split() for form in _forms(verb))
+
+
+def all_forms(words: Collection[str]) -> dict[str, frozenset[str]]:
+    """Return all forms among the words of each that has several: those of its verb, or long and short ones.
+
+    A form of two verbs ("found") has those of both.
+    """
+    forms: dict[str, frozenset[str]] = {}
+    for usual, others in _families(frozenset(words)):
+        own = usual | others
+        forms |= {form: forms.get(form, frozenset()) | own for form in own}
+    return forms
+
+
+def summary_forms(words: Collection[str]) -> dict[str, frozenset[str]]:
+    """Return what a summary may say in place of a word: present forms of past and -ing forms, and short forms."""
+    forms: dict[str, frozenset[str]] = {}
+    for usual, others in _families(frozenset(words)):
+        forms |= {form: forms.get(form, frozenset()) | usual - {form} for form in others}
+    return forms
+
+
+def present_forms(words: Collection[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the present forms of verbs among the words: those such as "name", and those such as "names"."""
+    forms = frozenset(form for usual, _ in _verbs(frozenset(words)) for form in usual)
+    third = frozenset(form for form in forms if form.endswith("s") and not form.endswith("ss"))
+    return forms - third, third
+
+
+def past_forms(words: Collection[str]) -> frozenset[str]:
+    """Return the past forms of verbs that are not present forms, too, as "cut" is."""
+    verbs = [*_verbs(frozenset(words))]
+    present = frozenset(form for usual, _ in verbs for form in usual)
+    return frozenset(form for _, others in verbs for form in others if not form.endswith("ing")) - present
+
+
+def _families(known: frozenset[str]) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
+    """Yield the forms that summaries prefer, and the others, of each verb and of each word with a short form."""
+    yield from _verbs(known)
+    for long, *short in map(str.split, _SHORT.split("|")):
+        if long in known and (usual := known.intersection(short)):
+            yield usual, frozenset([long])
+
+
+def _verbs(known: frozenset[str]) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
+    """Yield the present forms of each verb, and its past and -ing forms; it is known by its -s form and its past."""
+    for verb in {base for word in known if word.endswith("s") for base in _bases(word)}:
+        _, present, past, going = _forms(verb)
+        pasts = _PAST.get(verb, frozenset([past])) & known
+        if present in known and pasts:
+            yield frozenset([verb, present]) & known, pasts | frozenset([going]) & known
+
+
+def _bases(word: str) -> list[str]:
+    """Return what a word may be the -s form of."""
+    bases = [word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("ies") + "y"]
+    return [base for base in bases if len(base) > 2 and base not in _NOUNS]
 
 
 def _forms(verb: str) -> tuple[str, str, str, str]:

@@ -8,6 +8,7 @@ lexicon that a model has vectors for, with numbers of its own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,11 @@ class Lexicon:
         if tuple(words[: len(SPECIALS)]) != SPECIALS:
             raise ValueError(f"a lexicon starts with {SPECIALS}")
         self.words = list(words)
-        self._ids = {word: i for i, word in enumerate(self.words)}
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        """The id of each word; most steps have ids already, and never ask."""
+        return {word: i for i, word in enumerate(self.words)}
 
     def __len__(self) -> int:
         return len(self.words)

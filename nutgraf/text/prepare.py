@@ -2,15 +2,14 @@
 
 A third corpus may hold some of the summaries, which no model sees: evaluation judges by them how fluent summaries are.
 
-Words are numbered as they come and renumbered by their frequency in both corpora at the end, so each corpus is read
-once. The vocabularies of each side, V^F and V^S (Section 4 and the appendix), and the joint one of the models that
-copy, follow from the counts. It does not read files (see reading) and stores no text.
+Words are numbered as they come, part by part (see numbering), and renumbered by their frequency in both corpora at the
+end, so each corpus is tokenised once. The vocabularies of each side, V^F and V^S (Section 4 and the appendix), and the
+joint one of the models that copy, follow from the counts. It reads no text, and holds no corpus in memory.
 """
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,13 +18,11 @@ from numpy.typing import NDArray
 
 from nutgraf import recipe
 from nutgraf.errors import InputError
-from nutgraf.progress import Progress, Report
-from nutgraf.text.corpus import Corpus
+from nutgraf.text.corpus import Corpus, CorpusWriter
 from nutgraf.text.lexicon import SPECIALS, Lexicon, Vocab
-from nutgraf.text.tokens import Tokenizer
+from nutgraf.text.numbering import SUMMARIES, Parts, merge_words, open_part
 
 _MIN_WORDS = 10  # distinct words, below which nothing can be learned
-_REPORT_EVERY = 5_000  # lines
 JUDGE = "judge"
 
 
@@ -62,34 +59,43 @@ class Prepared:
         return Vocab.most_frequent(np.asarray(shares), settings.joint_vocabulary)
 
 
-def prepare(
-    texts: Iterable[str], summaries: Iterable[str], settings: recipe.Text, folder: Path, report: Report
-) -> None:
-    """Write `lexicon.txt` and the corpora `texts` and `summaries` to the folder, and `judge` if its share is not 0.
-
-    Progress has total 0, since the number of lines is not known in advance.
-    """
-    numbers = _Numbers()
-    tokens, offsets = {}, {}
-    limits = {"texts": settings.max_text_words, "summaries": settings.max_summary_words}
-    for name, lines in (("texts", texts), ("summaries", summaries)):
-        sentences = map(Tokenizer(settings.digits).words, lines)
-        tokens[name], offsets[name] = _number_words(sentences, numbers, limits[name], name, report)
-    words, places = _sort_by_frequency(numbers, list(tokens.values()))
+def prepare(parts: Parts, settings: recipe.Text, folder: Path) -> None:
+    """Write `lexicon.txt` and the corpora `texts` and `summaries` to the folder, and `judge` if its share is not 0."""
+    words, tables, counts = merge_words(parts)
+    for side, paths in parts.items():
+        _check_words(side, sum(len(open_part(path)) for path in paths), int(np.count_nonzero(counts[side])))
     folder.mkdir(parents=True, exist_ok=True)
-    Lexicon(words).save(folder / "lexicon.txt")
-    corpora = {name: Corpus(places[tokens[name]], offsets[name]) for name in limits}
-    if settings.judge_share:
-        corpora["summaries"], corpora[JUDGE] = _set_aside(corpora["summaries"], settings.judge_share)
-    for name, corpus in corpora.items():
-        corpus.save(folder, name)
+    Lexicon([*SPECIALS, *words]).save(folder / "lexicon.txt")
+    for side, paths in parts.items():
+        blocks: Iterator[Corpus] = (
+            Corpus(tables[path][block.tokens], block.offsets) for path in paths for block in open_part(path).blocks()
+        )
+        share = settings.judge_share if side == SUMMARIES else 0.0
+        with CorpusWriter(folder, side) as writer:
+            if share:
+                blocks = _set_aside(blocks, share, folder)
+            for block in blocks:
+                writer.add(block)
 
 
-def _set_aside(corpus: Corpus, share: float) -> tuple[Corpus, Corpus]:
-    """Return the sentences to learn from and the others, evenly spaced: every 20th for a share of 0.05."""
-    number = np.arange(1, len(corpus) + 1)
-    aside = np.floor(number * share) > np.floor((number - 1) * share)
-    return corpus.take(np.flatnonzero(~aside)), corpus.take(np.flatnonzero(aside))
+def _set_aside(blocks: Iterator[Corpus], share: float, folder: Path) -> Iterator[Corpus]:
+    """Yield the sentences to learn from, and write the others, evenly spaced: every 20th for a share of 0.05."""
+    done = 0
+    with CorpusWriter(folder, JUDGE) as judge:
+        for block in blocks:
+            number = np.arange(done + 1, done + 1 + len(block))
+            aside = np.floor(number * share) > np.floor((number - 1) * share)
+            judge.add(block.take(np.flatnonzero(aside)))
+            done += len(block)
+            yield block.take(np.flatnonzero(~aside))
+
+
+def _check_words(side: str, lines: int, distinct: int) -> None:
+    if distinct < _MIN_WORDS:
+        raise InputError(
+            f"{side}: {lines} lines with {distinct} distinct words; "
+            f"expected many lines, with at least {_MIN_WORDS} distinct words, to learn from"
+        )
 
 
 def check_vocabularies(prepared: Prepared, settings: recipe.Text) -> list[str]:
@@ -104,46 +110,6 @@ def check_vocabularies(prepared: Prepared, settings: recipe.Text) -> list[str]:
         for name, size in sizes.items()
         if size < getattr(settings, name)
     ]
-
-
-class _Numbers(dict[str, int]):
-    """Numbers words as they come."""
-
-    def __missing__(self, word: str) -> int:
-        number = self[word] = len(self)
-        return number
-
-
-def _number_words(
-    sentences: Iterable[list[str]], numbers: _Numbers, limit: int, name: str, report: Report
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return all word numbers end to end, and where each sentence starts; sentences without words are left out."""
-    tokens, ends = array("i"), array("q", [0])
-    report(Progress(0, 0, "lines", name))
-    for done, sentence in enumerate(sentences, 1):
-        tokens.extend(map(numbers.__getitem__, sentence[:limit]))
-        if len(tokens) > ends[-1]:
-            ends.append(len(tokens))
-        if done % _REPORT_EVERY == 0:
-            report(Progress(done, 0, "lines", name))
-    found = np.frombuffer(tokens, dtype=np.int32)
-    distinct = len(np.unique(found))
-    if distinct < _MIN_WORDS:
-        raise InputError(
-            f"{name}: {len(ends) - 1} lines with {distinct} distinct words; "
-            f"expected many lines, with at least {_MIN_WORDS} distinct words, to learn from"
-        )
-    return found, np.frombuffer(ends, dtype=np.int64)
-
-
-def _sort_by_frequency(numbers: _Numbers, tokens: list[NDArray[np.int32]]) -> tuple[list[str], NDArray[np.int32]]:
-    """Return the words, most frequent first (ties: first seen first), and the new place of each number."""
-    counts = sum(np.bincount(part, minlength=len(numbers)) for part in tokens)
-    order = np.argsort(-np.asarray(counts), kind="stable")
-    places = np.empty(len(numbers), dtype=np.int32)
-    places[order] = np.arange(len(SPECIALS), len(SPECIALS) + len(order), dtype=np.int32)
-    words = list(numbers)
-    return [*SPECIALS, *(words[number] for number in order)], places
 
 
 def _relative_counts(counts: NDArray[np.int64]) -> NDArray[np.int64]:

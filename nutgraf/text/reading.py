@@ -14,6 +14,7 @@ import unicodedata
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -28,15 +29,42 @@ _MAX_READ = 1 << 16  # bytes taken at once: as many as a pipe holds
 _SAMPLE = 2_000  # lines compared to find out whether two files are aligned
 _PACKED = {b"\x1f\x8b": "gzip data: give it the ending .gz", b"\xfd7zXZ": "xz data: give it the ending .xz"}
 _PACKED |= {b"PK\x03\x04": "a zip archive: unpack it first", b"BZh": "bzip2 data: unpack it first"}
+_OPENERS: dict[str, Callable[[str, str], object]] = {".gz": gzip.open, ".xz": lzma.open}
 _INVISIBLE = frozenset("\u00ad\u200b\u2060\ufeff")  # soft hyphen, zero-width blanks, byte order mark
 # Marks that change the direction in which the text around them is shown, or order its parts differently.
 _DIRECTIONS = dict.fromkeys([0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 
 
-def read_lines(path: str, limit: int = 0) -> Iterator[str]:
+@dataclass(frozen=True)
+class Span:
+    """Some lines of a plain file: its bytes from `start` up to `stop`."""
+
+    start: int = 0
+    stop: int = sys.maxsize
+    line: int = 1  # the number of the first line
+
+
+WHOLE = Span()
+
+
+def read_lines(path: str, limit: int = 0, span: Span = WHOLE) -> Iterator[str]:
     """Return the lines of a file ("-" is standard input), read one by one, at most `limit` of them (0: all)."""
     _check_file(path)
-    return islice(_read_nonblank(path), limit or None)
+    return islice(_read_nonblank(path, span), limit or None)
+
+
+def cut_file(path: str, size: int) -> list[Span]:
+    """Cut a plain file into spans of `size` bytes, each up to the end of a line; a compressed one stays whole."""
+    if Path(path).suffix.lower() in _OPENERS or Path(path).stat().st_size <= size:
+        return [WHOLE]
+    spans, start, line, place, number = [], 0, 1, 0, 1
+    with _open(path) as stream, _explain_errors(path):
+        for number, raw in enumerate(iter(lambda: stream.readline(_MAX_LINE), b""), 2):
+            place += len(raw)
+            if place - start >= size:
+                spans.append(Span(start, place, line))
+                start, line = place, number
+    return [*spans, Span(start, place, line)] if place > start else spans
 
 
 def read_blocks(path: str, most: int) -> Iterator[list[str]]:
@@ -143,10 +171,10 @@ def _split_pair(path: str, number: int, line: str) -> tuple[str, str]:
     return columns[0], columns[1]
 
 
-def _read_nonblank(path: str) -> Iterator[str]:
-    """Yield the lines that are not blank, cleaned; raise if there is none."""
-    empty = True
-    for line in _decode_lines(path):
+def _read_nonblank(path: str, span: Span = WHOLE) -> Iterator[str]:
+    """Yield the lines that are not blank, cleaned; raise if a whole file has none."""
+    empty = span == WHOLE
+    for line in _decode_lines(path, span):
         line = clean_line(line).strip()
         if line:
             empty = False
@@ -171,14 +199,20 @@ def clean_shown(text: str) -> str:
     return text if text.isprintable() else clean_line(text).translate(_DIRECTIONS)
 
 
-def _decode_lines(path: str) -> Iterator[str]:
+def _decode_lines(path: str, span: Span = WHOLE) -> Iterator[str]:
     """Yield all lines, including blank ones, with their line ends."""
+    place = span.start
     with _open(path) as stream, _explain_errors(path):
-        for number, raw in enumerate(iter(lambda: stream.readline(_MAX_LINE), b""), 1):
+        if place:
+            stream.seek(place)
+        for number, raw in enumerate(iter(lambda: stream.readline(_MAX_LINE), b""), span.line):
+            place += len(raw)
             if number == 1:
                 raw = raw.removeprefix(b"\xef\xbb\xbf")
                 _check_not_packed(path, raw)
             yield _decode_line(path, number, raw)
+            if place >= span.stop:
+                return
 
 
 def _decode_line(path: str, number: int, raw: bytes) -> str:
@@ -227,9 +261,8 @@ def _open(path: str) -> Iterator[BinaryIO]:
     if path == STDIN:
         yield standard_input()
         return
-    openers: dict[str, Callable[[str, str], object]] = {".gz": gzip.open, ".xz": lzma.open}
     try:
-        stream = cast(BinaryIO, openers.get(Path(path).suffix.lower(), open)(path, "rb"))
+        stream = cast(BinaryIO, _OPENERS.get(Path(path).suffix.lower(), open)(path, "rb"))
     except OSError as error:
         raise InputError(f"{path}: cannot be opened: {error.strerror}") from error
     with stream:

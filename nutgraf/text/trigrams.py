@@ -148,6 +148,15 @@ class Trigrams:
         grams = (int(before[0]) << 2 * _BITS) + (int(before[1]) << _BITS) + np.arange(1, self.size + 1)
         return np.concatenate([[0.0], self._probabilities(grams)])
 
+    def counts(self) -> Longs:
+        """Return how often training saw each word of the lexicon; 0 for words that are not told apart."""
+        seen = _look_up(self._levels[0].grams, self._levels[0].counts, self.classes)
+        return np.where(self.classes > NUMBER, seen, 0)
+
+    def of_classes(self, trigrams: Longs) -> Floats:
+        """Return the probability of the last of three classes after the other two, for each row."""
+        return self._probabilities(trigrams @ np.array([1 << 2 * _BITS, 1 << _BITS, 1]))
+
     def _probabilities(self, grams: Longs) -> Floats:
         found: Floats = np.full(len(grams), 1 / self.size)
         for order, level in enumerate(self._levels, 1):

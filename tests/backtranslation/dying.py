@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from nutgraf.backtranslation.cluster import Cluster
-from nutgraf.backtranslation.executor import Item, Result, Tell, Work
 from nutgraf.errors import RecipeError
 from nutgraf.hardware import Rank
 from nutgraf.progress import Progress, ignore
+from nutgraf.workers.cluster import Cluster
+from nutgraf.workers.executor import Item, Result, Tell, Work
 
 
 def kill_first(marks: Path, item: int, tell: Tell) -> int:

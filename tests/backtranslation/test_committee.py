@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from nutgraf import recipe
 from nutgraf.backtranslation.committee import Committee
@@ -11,7 +12,9 @@ from nutgraf.learning.search import beam
 from nutgraf.models.agreement import Agreement
 from nutgraf.models.decoding import ConvDecoder
 from nutgraf.models.scoring import Estimate
+from nutgraf.models.wording import Wording
 from nutgraf.text.corpus import Corpus
+from nutgraf.text.grammar import Grammar
 from nutgraf.text.lexicon import SPECIALS, Lexicon
 from nutgraf.text.trigrams import Trigrams
 from tests.toys import LEXICON, toy_model
@@ -34,3 +37,18 @@ def test_the_first_of_all_proposals_is_chosen() -> None:
     of_first = [words in [h.words.tolist() for h in own] for own, words in zip(found[0], chosen, strict=True)]
     assert len(set(of_first)) == 2  # both teachers were chosen from
     assert committee([], 0) == []
+
+
+def test_proposals_are_put_into_other_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nutgraf.models.wording.CHANGED", -10.0)
+    decoding, fluency = recipe.Decoding(min_words=2, max_words=4), Trigrams.train(SUMMARIES, WORDS)
+    wording = Wording(fluency, Grammar({word: [4] for word in range(7, LEXICON)}))
+    teacher = toy_model(copy=True, seed=0)
+    agreement = Agreement(toy_model(copy=True, seed=9), fluency, recipe.Agreement(), wording)
+    committee = Committee([teacher], agreement, recipe.Teaching(beam=3), decoding, 0, "key")
+    found = beam(ConvDecoder(teacher), SENTENCES, Beam.of(decoding, 3, unk=False))
+    proposed = [[hypothesis.words for hypothesis in own] for own in found]
+    reworded = [wording(group) for group in proposed]
+    assert [[one.tolist() for one in group] for group in reworded] != [[one.tolist() for one in g] for g in proposed]
+    best = [ranked[0].words.tolist() for ranked in agreement.rank(SENTENCES, reworded, Estimate())]
+    assert [words.tolist() for words in committee(SENTENCES, 0)] == best

@@ -1,7 +1,7 @@
 import pytest
 
 from nutgraf import recipe
-from nutgraf.backtranslation.cost import estimate
+from nutgraf.backtranslation.cost import COVERED, estimate
 from nutgraf.models.arithmetic import forward
 from nutgraf.run.plan import make_plan
 from nutgraf.run.sizes import Sizes
@@ -48,6 +48,17 @@ def test_pairs_are_found_in_about_the_time_measured() -> None:
     assert 0.45 < half["near-2.pairs"] / costs["near-2.pairs"] < 0.55
     full = estimate(steps, recipe.override(settings, ["training.shortlist=0"]), Sizes(85_000, 1_000_000, 30, 9), 2)
     assert full["near-2.pairs"] > costs["near-2.pairs"] > 10
+
+
+def test_pairs_are_compared_before_a_summarizer_learns_from_them() -> None:
+    settings = recipe.override(recipe.load("cpu"), ["generation.sentences_per_chain=0", "training.min_coverage=0"])
+    comparing = recipe.override(settings, ["training.min_coverage=0.6"])
+    plain, compared = (estimate(make_plan(one.plan), one, SIZES, threads=1) for one in (settings, comparing))
+    more = {name: compared[name] - plain[name] for name in plain if compared[name] != plain[name]}
+    once = pytest.approx(200_000 / COVERED)
+    thrice = pytest.approx(3 * 200_000 / COVERED)
+    chains = {"mu1-2": once, "dbae-2": once, "pr-thr-2": once, "near-2": once}
+    assert more == {**chains, "all-2a": once, "mixed-2": thrice}  # all-2 learns from what teachers made
 
 
 @pytest.mark.parametrize("name", recipe.BASELINES)

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +15,10 @@ from nutgraf.backtranslation.pairs import coverage
 from nutgraf.backtranslation.steps import Steps, Task
 from nutgraf.errors import RecipeError
 from nutgraf.hardware import Hardware
-from nutgraf.models import storage
+from nutgraf.models import mu1, storage
+from nutgraf.models.mu1 import Mu1
 from nutgraf.models.near import NONE, Near, Places, choose
+from nutgraf.models.wording import Wording
 from nutgraf.run.events import Event, State
 from nutgraf.run.folder import Run
 from nutgraf.run.names import FOUND, ModelName
@@ -23,6 +26,7 @@ from nutgraf.run.pairs import ARTIFICIAL, FOUND_FILE, real_side, share
 from nutgraf.run.plan import Kind
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import UNK, Ids
+from nutgraf.text.trigrams import Trigrams
 from tests.tiny import WITH_NEAR, ended, train_tiny
 from tests.tiny import Corpus as Files
 
@@ -30,7 +34,7 @@ CPU = Hardware("cpu", 1)
 LIMIT = 100  # of the tiny recipe
 
 
-def lists(corpus: Corpus | list[Ids]) -> list[list[int]]:
+def lists(corpus: Sequence[Ids]) -> list[list[int]]:
     return [words.tolist() for words in corpus]
 
 
@@ -42,7 +46,11 @@ def training_set(run: Run, name: str) -> tuple[list[list[int]], list[list[int]]]
 
 
 def artificial(run: Run, name: str) -> list[list[int]]:
-    return lists(Corpus.open(run.step_folder(name), ARTIFICIAL))
+    return artificial_in(run.step_folder(name))
+
+
+def artificial_in(folder: Path) -> list[list[int]]:
+    return lists(Corpus.open(folder, ARTIFICIAL))
 
 
 def test_eq_3_an_expander_learns_real_texts_from_artificial_summaries(finished: Run) -> None:
@@ -101,6 +109,31 @@ def test_eq_2_pairs_of_an_initializer_are_what_it_gives_for_each_text(finished: 
     for chain in ("pr-thr", "mu1"):
         model = load_initializer(chain, finished.step_folder(f"{chain}-0"))
         assert lists(model(share(texts, LIMIT, ModelName(chain))[:])) == artificial(finished, f"{chain}-0.pairs")
+
+
+def test_initial_summaries_take_the_words_of_real_ones_where_the_recipe_says_so(finished: Run, tmp_path: Path) -> None:
+    generation = replace(finished.recipe.generation, reword=True)
+    run = replace(finished, recipe=replace(finished.recipe, generation=generation))
+    prepared = Steps(run, CPU).prepared
+    as_they_are = Corpus.open(finished.step_folder("mu1-0.pairs"), ARTIFICIAL)
+    step = next(step for step in run.plan() if step.name == "mu1-0.pairs")
+    Steps(run, CPU).make(Task(step, tmp_path, tmp_path, "seed"))
+    wanted = Wording.of(Trigrams.train(prepared.summaries, prepared.lexicon), prepared.lexicon.words)(as_they_are[:])
+    assert artificial_in(tmp_path) == lists(wanted) != lists(as_they_are)
+
+
+def test_verbs_share_moments_where_the_recipe_says_so(
+    finished: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = next(step for step in finished.plan() if step.name == "mu1-0")
+    monkeypatch.setattr(mu1, "forms_in", lambda *_: {10: [10, 11], 11: [10, 11]})
+    biases = []
+    for forms in (False, True):
+        settings = replace(finished.recipe, mu1=replace(finished.recipe.mu1, forms=forms, steps=1))
+        Steps(replace(finished, recipe=settings), CPU).make(Task(step, tmp_path, tmp_path, "seed"))
+        biases.append(Mu1.load(tmp_path).module.bias[10:12].tolist())
+    apart = [abs(one - other) for one, other in biases]
+    assert apart[1] < 0.01 < apart[0]  # they start alike, where they share moments, and one step is small
 
 
 def test_vectors_are_those_of_the_vocabularys_words(finished: Run) -> None:

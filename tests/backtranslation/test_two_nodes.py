@@ -21,22 +21,30 @@ from typing import Any
 
 import pytest
 
-from nutgraf.backtranslation import cluster as clusters
-from nutgraf.backtranslation.cluster import Cluster
-from nutgraf.backtranslation.machines import check_machines, kind_here
+from nutgraf.backtranslation.preview import foresee
 from nutgraf.backtranslation.train import run_training
 from nutgraf.errors import RecipeError, RunError
+from nutgraf.evaluation import evaluate
 from nutgraf.hardware import Hardware
 from nutgraf.progress import Progress, ignore
+from nutgraf.run import inputs
 from nutgraf.run.events import Event, State
 from nutgraf.run.folder import Run
+from nutgraf.terminal import summaries
+from nutgraf.workers import cluster as clusters
+from nutgraf.workers.cluster import Cluster
+from nutgraf.workers.machines import check_machines, kind_here
 from tests.backtranslation import dying
 from tests.backtranslation.dying import Dying, FragileCluster
+from tests.cli.commands import Capture
+from tests.cli.commands import run as run_command
 from tests.tiny import Corpus, checksums, request
 
+CPU = Hardware("cpu", 1)
 ROOT = Path(__file__).parents[2]
 TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "tests-of-nutgraf-on-two-nodes-of-one-machine"}
 ENVIRONMENT = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "RAY_raylet_start_wait_time_s": "40", **TOKEN}
+ENVIRONMENT |= {"RAY_worker_niceness": "0"}  # else workers wait for whatever else the machine does
 PORTS = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port", "runtime_env_agent_port")
 pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed: pip install '.[cluster]'"),
@@ -114,6 +122,22 @@ def test_the_same_bytes_though_workers_die_and_a_run_that_began_without_ray(
     assert not list(tmp_path.glob("run/steps/*/work"))
 
 
+def test_text_is_tokenised_in_parts_and_the_worker_of_one_dies(
+    nodes: Any, corpus: Corpus, finished: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "PART_BYTES", 5_000)
+    assert len(inputs.cut_source("texts", finished.inputs.texts)) > 2
+    (tmp_path / "marks").mkdir()
+    monkeypatch.setattr(FragileCluster, "dying", Dying(tmp_path / "marks", ("text",)), raising=False)
+    monkeypatch.setattr(clusters, "Cluster", FragileCluster)
+    asked = replace(request(corpus, tmp_path / "run"), cluster=f"ray:{nodes.address}", stop_after="text")
+    run_training(asked, warn=ignore)
+    assert (tmp_path / "marks" / "text").exists()
+    made = {path: digest for path, digest in checksums(finished.folder).items() if path.startswith("steps/text/")}
+    assert checksums(tmp_path / "run") == made
+    assert not (tmp_path / "run" / "steps" / "text" / "work").exists()
+
+
 def test_two_processes_train_one_model_and_one_of_them_dies(
     nodes: Any, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,6 +185,39 @@ def test_the_census_sees_both_nodes_and_that_they_share_the_folder(connected: Cl
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(RunError, match="--threads 2: no machine"):
         check_machines(machines, kind_here(), 2, tmp_path)
+
+
+def test_evaluation_in_blocks_gives_the_same_outputs_and_scores(
+    connected: Cluster, finished: Run, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluate, "BLOCK", 7)  # of 20 pairs: three blocks
+    found, asked = [], ["mu1-0", "all-2"]
+    for name, executor in (("here", None), ("there", connected)):
+        shutil.copytree(finished.folder, tmp_path / name)
+        copy = Run.open(tmp_path / name)
+        found.append(evaluate.evaluate_run(copy, corpus.pairs, CPU, asked, executor=executor))
+    here, there = found
+    assert there.rows == here.rows
+    for name in ("Lead-8", *asked):
+        assert there.outputs_path(name).read_bytes() == here.outputs_path(name).read_bytes()
+
+
+def test_files_are_summarized_in_blocks_and_printed_in_their_order(
+    nodes: Any, finished: Run, corpus: Corpus, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(summaries, "BLOCK", 50)
+    command = ("summarize", corpus.texts, "--model", finished.folder, "--threads", "1", "--json", "--per-sentence")
+    assert run_command(*command) == 0
+    here = capsys.readouterr()
+    assert len(here.out.splitlines()) > 100
+    assert run_command(*command, "--cluster", f"ray:{nodes.address}") == 0
+    assert capsys.readouterr() == here
+
+
+def test_a_plan_asks_the_cluster_how_many_cores_it_has(nodes: Any, corpus: Corpus, tmp_path: Path) -> None:
+    found, assumptions = foresee(replace(request(corpus, tmp_path / "run"), cluster=f"ray:{nodes.address}"))
+    assert found.workers == 2
+    assert assumptions[0].startswith("2 machines with 2 cores")
 
 
 def test_an_error_of_a_worker_is_raised_as_if_it_had_happened_here(connected: Cluster) -> None:

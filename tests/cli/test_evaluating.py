@@ -40,6 +40,8 @@ def test_from_raw_text_to_the_tables(corpus: Corpus, tmp_path: Path, capsys: Cap
     found = json.loads(capsys.readouterr().out)
     assert (found["compared"], found["pairs"]) == (["all-2", "Lead-8"], 20)
     assert f"{found['rl']['by']['mean']:+.2f}" in compared
+    assert run(*compare, "--cluster", "ray", "--device", "cuda") == 2
+    assert "--cluster ray: works on processors only" in capsys.readouterr().err
     assert run(*compare, "--models", "all-2") == 2
     assert "--compare and --models" in capsys.readouterr().err
 

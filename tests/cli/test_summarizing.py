@@ -254,3 +254,9 @@ def test_the_limits_of_a_summary_are_in_the_help_and_hold(capsys: Capture) -> No
         refused = " ".join(capsys.readouterr().err.split())
         assert f"'{option}'" in refused
         assert str(most) in refused
+
+
+def test_a_cluster_takes_files_alone(capsys: Capture) -> None:
+    for options in (("--document",), ("--device", "cuda")):
+        assert run("summarize", "A text of five words", "--cluster", "ray", *options) == 2
+        assert "--cluster ray: takes files or a pipe" in capsys.readouterr().err

@@ -42,6 +42,50 @@ def test_a_plan_needs_no_run_folder_and_training_does(corpus: Corpus, capsys: Ca
     assert "--out" in capsys.readouterr().err
 
 
+SUPPOSED = ("--plan", "--cluster", "ray", "--machines", "8", "--cores", "4")
+
+
+def test_a_plan_for_a_cluster_that_is_not_there(corpus: Corpus, tmp_path: Path, capsys: Capture) -> None:
+    assert train(corpus, tmp_path / "run", *SUPPOSED) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"32 workers, which are busy \d+% of the time", printed)
+    assert "What the end waits for: text (" in printed
+    assert "- 8 machines with 32 cores: 32 workers with 1 thread(s) each" in printed
+    many = ("--plan-summaries", "100000000", "--threads", "2", "--json")
+    assert train(corpus, tmp_path / "run", *SUPPOSED, *many) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert "100,000,000 summaries of" in found["assumptions"][1]
+    assert "16 workers with 2 thread(s)" in found["assumptions"][0]
+    assert found["estimated_seconds"] == max(step["ends"] for step in found["steps"]) > 3600
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_plan_for_more_texts_than_there_are(corpus: Corpus, tmp_path: Path, capsys: Capture) -> None:
+    seconds = []
+    for more in ((), ("--plan-texts", "4000000")):
+        assert train(corpus, tmp_path / "run", "--plan", "--json", "--only", "mu1-0", *more) == 0
+        seconds.append(json.loads(capsys.readouterr().out)[0]["estimated_seconds"])
+    assert seconds[1] > 60 > seconds[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--machines", "8"], "need --plan"),
+        (["--plan", "--machines", "8"], "needs --cluster"),
+        (["--plan", "--cluster", "ray", "--cores", "8"], "needs --machines"),
+        ([*SUPPOSED, "--cluster", "dask"], "expected ray"),
+        ([*SUPPOSED, "--threads", "5"], "no machine has as many cores"),
+    ],
+)
+def test_what_cannot_be_supposed_is_refused(
+    corpus: Corpus, tmp_path: Path, capsys: Capture, options: list[str], message: str
+) -> None:
+    assert train(corpus, tmp_path / "run", *options) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
 BAD = {
     "empty": b"",
     "blank": b"\n\n \n",

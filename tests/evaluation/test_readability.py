@@ -9,11 +9,11 @@ import pytest
 from nutgraf.demo.newswire import newswire
 from nutgraf.evaluation.readability import LEAST, Fluency, Reader
 from nutgraf.evaluation.scores import score
-from nutgraf.progress import ignore
 from nutgraf.recipe import Text
 from nutgraf.text.casing import Casing
-from nutgraf.text.prepare import Prepared, prepare
+from nutgraf.text.prepare import Prepared
 from nutgraf.text.tokens import Tokenizer
+from tests.text.preparing import prepare
 
 PAIRS = newswire(500, seed=3)
 REFERENCES = [Tokenizer().words(headline) for _, headline in PAIRS[:60]]
@@ -21,7 +21,7 @@ REFERENCES = [Tokenizer().words(headline) for _, headline in PAIRS[:60]]
 
 def prepared(folder: Path, share: float) -> Prepared:
     texts, summaries = ([pair[side] for pair in PAIRS] for side in (0, 1))
-    prepare(texts, summaries, Text(judge_share=share), folder, ignore)
+    prepare(texts, summaries, Text(judge_share=share), folder)
     return Prepared.open(folder)
 
 

@@ -24,6 +24,7 @@ from nutgraf.models.storage import load, save
 from nutgraf.models.weights import WEIGHTS
 from nutgraf.progress import Progress, ignore
 from nutgraf.recipe import Training
+from nutgraf.seeds import seed_of
 from nutgraf.text.corpus import Corpus
 from tests.toys import toy_model
 
@@ -48,6 +49,18 @@ def test_batches_hold_sentences_of_like_length() -> None:
 def test_learning_rate_rises_and_falls() -> None:
     settings = Fit(steps=110, learning_rate=1.0, clip=1.0, warmup=10, decay=True)
     assert [settings.rate(s) for s in (0, 9, 10, 60, 110)] == pytest.approx([0.1, 1.0, 1.0, 0.55, 0.1])
+
+
+def test_batches_are_those_of_an_obvious_version() -> None:
+    lengths, epoch = np.random.default_rng(1).integers(1, 9, size=(1_234, 2)), 1
+    rng = np.random.default_rng(seed_of("k", "epoch", epoch))
+    order, expected = rng.permutation(1_234)[:1_230].tolist(), list[list[int]]()
+    for start in range(0, len(order), 500):
+        pool = sorted(order[start : start + 500], key=lambda i: tuple(lengths[i]))
+        expected += [pool[i : i + 10] for i in range(0, len(pool), 10)]
+    batches = Batches(lengths, 10, "k")
+    found = [batches(step).tolist() for step in range(epoch * 123, (epoch + 1) * 123)]
+    assert found == [expected[i] for i in rng.permutation(len(expected))]
 
 
 def test_early_stopping_ends_with_the_best_weights() -> None:

@@ -125,6 +125,24 @@ def test_training_matches_the_moments() -> None:
     assert model.eta == 0.3  # the paper's, until one is chosen
 
 
+def test_forms_of_a_verb_share_their_moments() -> None:
+    texts, summaries = corpora()
+    settings = recipe.Mu1(eta="auto", width=4, steps=150, batch=50, learning_rate=0.02)
+    five, seven = (int(local) for local in VOCAB.local(ids(5, 7)))
+    forms = {five: [five, seven], seven: [five, seven]}
+    model = mu1.train(texts, summaries, VOCAB, VECTORS, settings, Job("key"), forms)
+    f = np.concatenate(model.probabilities(list(texts)))
+    means = [f[texts.tokens == word].mean() for word in (5, 6, 7, 8)]
+    # (3/4 + 0) by (3/4 + 3/4), 1/4 by 3/4, the same as the first, 0
+    np.testing.assert_allclose(means, [1 / 2, 1 / 3, 1 / 2, 0], atol=0.06)
+
+
+def test_forms_outside_the_vocabulary_are_left_out() -> None:
+    words = ["pad", "eos", "unk", "", "", "names", "chief", "named", "of", "", "name", "naming"]
+    five, seven = (int(local) for local in VOCAB.local(ids(5, 7)))
+    assert mu1.forms_in(VOCAB, words) == {five: [five, seven], seven: [five, seven]}
+
+
 def loss_over_all(module: Moments, texts: Corpus, ratios: torch.Tensor) -> float:
     """The loss of one batch of all texts."""
     local = torch.from_numpy(VOCAB.table).long()[gather_batch(texts, np.arange(len(texts)))]

@@ -119,3 +119,17 @@ def test_candidates_that_are_the_beginning_of_their_text_are_left_out() -> None:
     assert found.places.tolist() == [[1, 3, NONE, NONE]]
     assert found.scores[0].tolist() == pytest.approx([0.8, 0.1, 0, 0])
     assert without_leads(match, texts, summaries, replace(settings, max_lead=1.0)).places.tolist() == [[1, 2, 3, NONE]]
+
+
+def test_the_index_is_the_same_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    corpus = Corpus.of([rng.integers(3, SIZE, size=rng.integers(0, 9)).tolist() for _ in range(40)])
+    model, blocks = make([[3, 4], [5]], recipe.Near()), Corpus.blocks
+    whole = model._weigh(corpus, 40.0)
+    monkeypatch.setattr(Corpus, "blocks", lambda self: blocks(self, 7))
+    found = model._matrix(corpus, 40.0)
+    for name in ("data", "indices", "indptr"):
+        one, other = getattr(whole, name), getattr(found, name)
+        assert one.dtype == other.dtype
+        assert one.tolist() == other.tolist()
+    assert model._matrix(Corpus.of([])).shape == (0, SIZE)

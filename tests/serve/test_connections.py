@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from threading import Timer
+from typing import Any
 
 import httpx
 import pytest
@@ -217,11 +218,11 @@ def test_without_descriptors_the_server_waits_says_so_once_and_goes_on(
     tried: list[float] = []
     log = Server._log_failure
 
-    def log_and_note(own: Server, error: OSError) -> None:
+    def note(*given: Any) -> None:
         tried.append(time.monotonic())
-        log(own, error)
+        log(*given)
 
-    monkeypatch.setattr(Server, "_log_failure", log_and_note)
+    monkeypatch.setattr(Server, "_log_failure", note)
     with running(models(echo()), Limits(header_seconds=100)) as client:
         with silent(client, 30) as connections:
             with few_descriptors(45), ExitStack() as stack:

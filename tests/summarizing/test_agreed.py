@@ -13,6 +13,7 @@ import pytest
 from nutgraf import recipe as recipes
 from nutgraf.models.agreement import Agreement
 from nutgraf.models.members import Members
+from nutgraf.models.wording import Wording
 from nutgraf.progress import Progress
 from nutgraf.run.events import Event
 from nutgraf.run.folder import Run
@@ -21,6 +22,7 @@ from nutgraf.summarizing.backends import Agreed, Searched, SearchRequest
 from nutgraf.summarizing.export import write
 from nutgraf.summarizing.summarizer import Summarizer
 from nutgraf.text.corpus import Corpus as Sentences
+from nutgraf.text.grammar import Grammar
 from nutgraf.text.lexicon import SPECIALS, Ids, Lexicon
 from nutgraf.text.reading import read_pairs
 from nutgraf.text.trigrams import Trigrams
@@ -57,6 +59,19 @@ def test_all_proposals_are_there_in_the_order_of_the_agreement() -> None:
     firsts = [group[0] for group in search(agreed, SENTENCES, 1)]
     assert firsts != [group[0] for group in beams[0]]
     assert firsts != [group[0] for group in beams[1]]
+
+
+def test_proposals_are_put_into_other_words_before_they_are_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nutgraf.models.wording.CHANGED", -10.0)
+    agreed = toy_agreed()
+    wording = Wording(agreed.agreement.fluency, Grammar({word: [4] for word in range(6, LEXICON)}))
+    agreed.agreement = replace(agreed.agreement, wording=wording)
+    beams = [search(member, SENTENCES, 3) for member in agreed.members]
+    proposed = [[np.array(words, np.int32) for words in [*a, *b]] for a, b in zip(*beams, strict=True)]
+    reworded = [wording(group) for group in proposed]
+    assert [[one.tolist() for one in group] for group in reworded] != [[one.tolist() for one in g] for g in proposed]
+    expected = agreed.agreement.rank(SENTENCES, reworded)
+    assert search(agreed, SENTENCES, 3) == [[one.words.tolist() for one in group[:3]] for group in expected]
 
 
 def test_members_propose_as_many_lines_as_the_agreement_says() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutgraf.text.corpus import Corpus
+from nutgraf.text.corpus import Corpus, CorpusWriter
 
 SENTENCES = [[3, 4, 3], [5], [], [4, 6]]
 
@@ -53,3 +53,36 @@ def test_take_and_join_agree_with_lists() -> None:
     assert [list(words) for words in corpus.take(np.array([3, 0, 1]))] == [[4, 5, 6], [1, 2], []]
     assert [list(words) for words in Corpus.join([corpus, Corpus.of([[7]])])] == [[1, 2], [], [3], [4, 5, 6], [7]]
     assert len(Corpus.join([])) == len(corpus.take(np.array([], dtype=np.int64))) == 0
+
+
+def test_a_corpus_written_as_it_comes_has_the_bytes_of_a_saved_one(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    sentences = [rng.integers(0, 50, size=rng.integers(0, 9)).tolist() for _ in range(2_000)]
+    corpus = Corpus.of(sentences)
+    corpus.save(tmp_path, "saved")
+    with CorpusWriter(tmp_path, "written") as writer:
+        for block in corpus.blocks(300):
+            writer.add(block)
+    with CorpusWriter(tmp_path, "nothing"):
+        pass
+    Corpus.of([]).save(tmp_path, "empty")
+    for one, other in (("saved", "written"), ("empty", "nothing")):
+        for part in ("tokens", "offsets"):
+            assert (tmp_path / f"{one}.{part}.npy").read_bytes() == (tmp_path / f"{other}.{part}.npy").read_bytes()
+
+
+@pytest.mark.parametrize("size", [1, 3, 4, 100])
+def test_blocks_are_the_sentences_in_their_order(size: int) -> None:
+    blocks = list(Corpus.of(SENTENCES).blocks(size))
+    assert [sentence.tolist() for block in blocks for sentence in block] == SENTENCES
+    assert {len(block) for block in blocks[:-1]} <= {size}
+
+
+def test_words_are_counted_block_by_block_as_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    sentences = [rng.integers(0, 9, size=rng.integers(0, 6)).tolist() for _ in range(100)]
+    corpus, blocks = Corpus.of(sentences), Corpus.blocks
+    monkeypatch.setattr(Corpus, "blocks", lambda self: blocks(self, 7))
+    flat = [word for sentence in sentences for word in sentence]
+    assert corpus.counts(9).tolist() == [flat.count(word) for word in range(9)]
+    assert corpus.sentence_counts(9).tolist() == [sum(word in one for one in sentences) for word in range(9)]

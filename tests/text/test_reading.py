@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nutgraf.errors import InputError
-from nutgraf.text.reading import check_unaligned, read_blocks, read_lines, read_pairs, read_whole
+from nutgraf.text.reading import WHOLE, check_unaligned, cut_file, read_blocks, read_lines, read_pairs, read_whole
 
 
 def written(path: Path, content: str | bytes) -> str:
@@ -227,3 +227,29 @@ def test_a_whole_file(tmp_path: Path) -> None:
     assert read_whole(written(tmp_path / "a.txt", b"\xef\xbb\xbfone\n\ntwo\n")) == "one\n\ntwo\n"
     with pytest.raises(InputError, match="line 2, byte 1 is zero"):
         read_whole(written(tmp_path / "b.txt", b"one\n\0"))
+
+
+@pytest.mark.parametrize("size", [1, 7, 25, 60])
+def test_the_spans_of_a_file_are_its_lines(tmp_path: Path, size: int) -> None:
+    content = "\ufeffone two\n\n  \nthree\r\nfour five six seven\n\u00e4\u00f6\u00fc\nlast".encode()
+    path = written(tmp_path / "lines.txt", content)
+    spans = cut_file(path, size)
+    found = [[*read_lines(path, span=span)] for span in spans]
+    assert [line for lines in found for line in lines] == [*read_lines(path)]
+    assert [content[span.start : span.stop] for span in spans] == [
+        b"".join(content.splitlines(keepends=True)[span.line - 1 : stop])
+        for span, stop in zip(spans, [*(span.line - 1 for span in spans[1:]), None], strict=True)
+    ]
+    assert len(spans) == {1: 7, 7: 5, 25: 2, 60: 1}[size]
+
+
+def test_a_line_of_a_span_that_is_not_text_is_named_by_its_number_in_the_file(tmp_path: Path) -> None:
+    path = written(tmp_path / "lines.txt", b"one\ntwo\nthree \xff\n")
+    with pytest.raises(InputError, match=r"line 3, byte 7 is 0xff"):
+        list(read_lines(path, span=cut_file(path, 5)[1]))
+
+
+def test_a_compressed_file_is_one_span(tmp_path: Path) -> None:
+    path = tmp_path / "lines.txt.gz"
+    path.write_bytes(gzip.compress(b"one\ntwo\n" * 100))
+    assert cut_file(str(path), 10) == [WHOLE]

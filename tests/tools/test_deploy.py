@@ -6,7 +6,10 @@ import json
 import re
 import shlex
 from configparser import ConfigParser
+from importlib.util import find_spec
 from pathlib import Path
+
+import pytest
 
 import nutgraf
 from nutgraf.serve.limits import Limits
@@ -22,13 +25,37 @@ def _check_serve(arguments: list[str]) -> None:
         assert f"`{option}`" in section
 
 
-def test_the_unit_starts_a_command_that_exists() -> None:
+def _read_unit(name: str) -> ConfigParser:
     unit = ConfigParser(interpolation=None)
     unit.optionxform = str  # type: ignore[assignment, method-assign]
-    unit.read(DEPLOY / "nutgraf.service", encoding="utf-8")
+    unit.read(DEPLOY / name, encoding="utf-8")
     assert unit.sections() == ["Unit", "Service", "Install"]
+    return unit
+
+
+def test_the_unit_starts_a_command_that_exists() -> None:
+    unit = _read_unit("nutgraf.service")
     _check_serve(shlex.split(unit["Service"]["ExecStart"]))
     assert "EnvironmentFile" in unit["Service"], "the key is never on the command line"
+
+
+@pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed: pip install '.[cluster]'")
+@pytest.mark.filterwarnings("ignore")  # Ray's own
+def test_the_units_of_a_cluster_start_ray_with_tokens_on_a_private_network() -> None:
+    from ray.scripts.scripts import start
+
+    known = {name: option for option in start.params for name in option.opts}
+    head, worker = (_read_unit(f"nutgraf-{name}.service")["Service"] for name in ("head", "worker"))
+    commands = [shlex.split(unit["ExecStart"]) for unit in (head, worker)]
+    for unit, command in zip((head, worker), commands, strict=True):
+        assert command[:2] == ["/opt/nutgraf/.venv/bin/ray", "start"]
+        start.make_context("start", command[2:])  # an option or value that Ray does not know is an error
+        assert {word for word in command if word.startswith("--")} <= known.keys()
+        assert "RAY_AUTH_MODE=token" in unit["Environment"]
+        assert unit["IPAddressDeny"] == "any"
+        assert "0.0.0.0" not in unit["ExecStart"]
+    address = f"{commands[0][commands[0].index('--node-ip-address') + 1]}:6379"
+    assert commands[1][commands[1].index("--address") + 1] == address
 
 
 def test_the_container_file_has_known_instructions_and_starts_the_server() -> None:

@@ -22,9 +22,9 @@ from nutgraf.hardware import Hardware
 from nutgraf.recipe import BASELINES, WITH_PAIRS, Recipe
 from nutgraf.recipe import Seq2seq as Settings
 from nutgraf.run.sizes import Sizes
-from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import Vocab
 from nutgraf.text.prepare import Prepared
+from nutgraf.text.selection import Sentences
 
 if TYPE_CHECKING:
     from nutgraf.learning.loop import Job
@@ -64,8 +64,8 @@ class Models(Material, Protocol):
 class Pairs:
     """Aligned pairs, and how many steps a seq2seq model learns from them alone."""
 
-    texts: Corpus
-    summaries: Corpus
+    texts: Sentences
+    summaries: Sentences
     steps: int
 
 

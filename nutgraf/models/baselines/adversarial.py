@@ -37,6 +37,7 @@ from nutgraf.run.systems import JOINT
 from nutgraf.seeds import generator_of, seed_of
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import PAD, Ids, Vocab
+from nutgraf.text.selection import Sentences
 
 __all__ = ["estimate", "load", "train", "train_with_pairs"]
 
@@ -92,7 +93,7 @@ class Sources:
 
     texts: Corpus
     summaries: Corpus
-    pairs: tuple[Corpus, Corpus] | None
+    pairs: tuple[Sentences, Sentences] | None
     longest: int  # summary, in words
     output_words: int
     shortlist: int
@@ -167,7 +168,7 @@ def train_with_pairs(material: Models, pairs: Pairs, job: Job) -> Trained:
     return _train(material, generator, (pairs.texts, pairs.summaries), job)
 
 
-def _train(material: Models, generator: Seq2seq, pairs: tuple[Corpus, Corpus] | None, job: Job) -> Trained:
+def _train(material: Models, generator: Seq2seq, pairs: tuple[Sentences, Sentences] | None, job: Job) -> Trained:
     recipe, prepared = material.recipe, material.prepared
     settings, writing = recipe.adversarial, recipe.generation
     reconstructor = material.new_model("S", "F", recipe.seq2seq, f"{job.key}.reconstructor")

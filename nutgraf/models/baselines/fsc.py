@@ -38,6 +38,7 @@ from nutgraf.run.sizes import Sizes
 from nutgraf.seeds import seed_of
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import PAD, Ids
+from nutgraf.text.selection import Sentences
 from nutgraf.text.trigrams import Trigrams
 
 __all__ = ["estimate", "load", "train_with_pairs"]
@@ -102,7 +103,7 @@ class Sources:
     """Texts without summaries, aligned pairs, what summaries read like, and how compressions are written."""
 
     texts: Corpus
-    pairs: tuple[Corpus, Corpus]
+    pairs: tuple[Sentences, Sentences]
     prior: Trigrams
     longest: int  # compression, in words
     shortlist: int

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from nutgraf.learning.batches import Batches
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import Ids
+from nutgraf.text.selection import Sentences
 
 
 class Stream:
@@ -28,7 +29,7 @@ class Stream:
 class PairStream:
     """Aligned pairs of which both sides have words."""
 
-    def __init__(self, sources: Corpus, targets: Corpus, batch: int, key: str):
+    def __init__(self, sources: Sentences, targets: Sentences, batch: int, key: str):
         self._sides, self._places = (sources, targets), np.flatnonzero((sources.lengths > 0) & (targets.lengths > 0))
         lengths = np.stack([side.lengths[self._places] for side in self._sides], 1)
         self._batches = Batches(lengths, batch, key)

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from nutgraf.backtranslation.cluster import use_executor
-from nutgraf.backtranslation.executor import Local
 from nutgraf.backtranslation.train import run_training
 from nutgraf.errors import InputError, MissingExtraError
 from nutgraf.hardware import Hardware
 from nutgraf.progress import ignore
+from nutgraf.workers.cluster import use_executor
+from nutgraf.workers.executor import Local
 from tests.tiny import Corpus, request
 
 CPU = Hardware("cpu", 1)

@@ -1,4 +1,4 @@
-"""Where the work of steps is done: in this process, or on a cluster (see cluster).
+"""Where work is done: in this process, or on a cluster (see cluster).
 
 An executor maps work over items. Work is a function of an item and of `tell`, which takes progress and warnings. It
 writes only files that are whole or not there at all, under names that no other attempt uses, so it can be repeated.
@@ -7,6 +7,7 @@ writes only files that are whole or not there at all, under names that no other 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from threading import Event as Signal
 from typing import Protocol, TypeVar
@@ -57,3 +58,19 @@ class Local:
     def gang(self, work: Work[Rank, Result], most: int, threads: int, folder: Path, tell: Tell) -> Result:
         """Do the work in this process alone."""
         return work(ALONE, tell)
+
+
+def map_in_order(
+    executor: Executor, work: Work[Item, Result], items: Iterable[Item], threads: int, tell: Tell
+) -> Iterator[tuple[Item, Result]]:
+    """Do the work as `map` does; yield items and results in the order of the items. What comes early is kept."""
+    early, wanted = dict[int, tuple[Item, Result]](), 0
+    for (number, item), result in executor.map(partial(_without_number, work), enumerate(items), threads, tell):
+        early[number] = item, result
+        while wanted in early:
+            yield early.pop(wanted)
+            wanted += 1
+
+
+def _without_number(work: Work[Item, Result], numbered: tuple[int, Item], tell: Tell) -> Result:
+    return work(numbered[1], tell)

@@ -16,13 +16,13 @@ from pathlib import Path
 from threading import Event as Signal
 from typing import Any
 
-from nutgraf.backtranslation.executor import Executor, Item, Local, Result, Tell, Work
-from nutgraf.backtranslation.machines import Kind, Machine, check_machines, kind_here
 from nutgraf.errors import InputError, LostError, RunError
 from nutgraf.extras import need_extra
 from nutgraf.files import write_atomically
 from nutgraf.hardware import Hardware, Rank
 from nutgraf.progress import Progress, Stopped
+from nutgraf.workers.executor import Executor, Item, Local, Result, Tell, Work
+from nutgraf.workers.machines import Kind, Machine, check_machines, kind_here
 
 RETRIES = 10  # of a task whose worker or machine died
 AHEAD = 2  # tasks of a map that wait in Ray's queue, for each that runs
@@ -33,12 +33,15 @@ _LAST_WORDS = 5.0  # seconds in which a rank that failed says why, where others 
 
 
 @contextmanager
-def use_executor(name: str | None, hardware: Hardware, folder: Path) -> Iterator[Executor]:
-    """Yield where to work: here, or on the Ray cluster that is named ray or ray:ADDRESS, once its machines agree."""
+def use_executor(name: str | None, hardware: Hardware, folder: Path | None) -> Iterator[Executor]:
+    """Yield where to work: here, or on the Ray cluster that is named ray or ray:ADDRESS, once its machines agree.
+
+    If there is a folder, all machines must see it.
+    """
     if name is None:
         yield Local(hardware)
         return
-    cluster = Cluster(_address(name))
+    cluster = connect(name)
     try:
         check_machines(cluster.census(folder), kind_here(), hardware.threads, folder)
         yield cluster
@@ -46,14 +49,21 @@ def use_executor(name: str | None, hardware: Hardware, folder: Path) -> Iterator
         cluster.close()
 
 
-def _address(name: str) -> str:
+def connect(name: str) -> Cluster:
+    """Connect this process to the cluster that is named ray or ray:ADDRESS."""
+    address = check_name(name)
+    need_extra("cluster", "--cluster")
+    return Cluster(address)
+
+
+def check_name(name: str) -> str:
+    """Return the address of a cluster, "auto" where its name has none; an InputError where it is no name of one."""
     engine, _, address = name.partition(":")
     if engine != "ray" or address.startswith("//"):
         raise InputError(
             f"--cluster {name}: expected ray or ray:HOST:PORT, on a machine of the cluster; from elsewhere, submit the "
             "command with `ray job submit`"
         )
-    need_extra("cluster", "--cluster")
     return address or "auto"
 
 
@@ -85,10 +95,15 @@ class Cluster:
         """Return the cores of all machines that are there now."""
         return int(self.ray.cluster_resources().get("CPU", 0))
 
-    def census(self, folder: Path) -> list[Machine]:
-        """Return what each machine is; the folder is one that all should see."""
-        mark, token = folder / ".census", secrets.token_hex(8)
-        write_atomically(mark, token.encode())
+    def count_cores(self) -> list[int]:
+        """Return the cores of each machine that is there now."""
+        return [int(node["Resources"].get("CPU", 0)) for node in self.ray.nodes() if node["Alive"]]
+
+    def census(self, folder: Path | None) -> list[Machine]:
+        """Return what each machine is; the folder, if any, is one that all should see."""
+        mark, token = folder / ".census" if folder else None, secrets.token_hex(8)
+        if mark:
+            write_atomically(mark, token.encode())
         try:
             nodes = [node for node in self.ray.nodes() if node["Alive"]]
             asked = [
@@ -99,7 +114,8 @@ class Cluster:
             ]
             return [self._result(one) for one in asked]
         finally:
-            mark.unlink(missing_ok=True)
+            if mark:
+                mark.unlink(missing_ok=True)
 
     def map(
         self, work: Work[Item, Result], items: Iterable[Item], threads: int, tell: Tell
@@ -208,9 +224,9 @@ class Mailbox:
         return self.letters.pop(number, [])
 
 
-def _look_around(mark: Path, token: str, cores: int) -> Machine:
+def _look_around(mark: Path | None, token: str, cores: int) -> Machine:
     """Return what this machine is (a task)."""
-    seen = mark.exists() and mark.read_bytes() == token.encode()
+    seen = mark is None or (mark.exists() and mark.read_bytes() == token.encode())
     return Machine(socket.gethostname(), cores, kind_here(), seen)
 
 

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from nutgraf.backtranslation.machines import Kind, Machine, check_machines, kind_here
 from nutgraf.errors import RunError
+from nutgraf.workers.machines import Kind, Machine, check_machines, kind_here
 
 OWN = Kind("Xeon", "sets", (("numpy", "2.4.6"), ("torch", "2.13.0")))
 

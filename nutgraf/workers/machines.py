@@ -65,7 +65,7 @@ def kind_here() -> Kind:
     )
 
 
-def check_machines(machines: Sequence[Machine], own: Kind, threads: int, folder: Path) -> None:
+def check_machines(machines: Sequence[Machine], own: Kind, threads: int, folder: Path | None) -> None:
     """Raise a RunError that names the machine that cannot take part, and why."""
     for machine in machines:
         if found := own.differences(machine.kind):

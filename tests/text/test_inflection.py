@@ -1,0 +1,58 @@
+"""Forms of verbs, by example."""
+
+from __future__ import annotations
+
+import pytest
+
+from nutgraf.text.inflection import all_forms, inflect, past_forms, present_forms, summary_forms
+
+REGULAR = "raise raises raised raising"
+IRREGULAR = "buy buys bought buying"
+
+
+@pytest.mark.parametrize("line", [REGULAR, IRREGULAR, "carry carries carried carrying", "cut cuts cutting"])
+def test_each_form_of_a_verb_has_all_its_forms(line: str) -> None:
+    forms = frozenset(line.split())
+    assert all_forms([*forms, "bank"]) == dict.fromkeys(forms, forms)
+
+
+def test_what_has_no_past_is_no_verb() -> None:
+    assert all_forms(["bank", "banks", "banking", "chief", "chiefs"]) == {}
+    assert all_forms(["raise", "raised", "raising"]) == {}
+
+
+def test_only_words_that_are_there_count_as_forms() -> None:
+    assert all_forms(["write", "writes", "wrote"])["wrote"] == {"write", "writes", "wrote"}
+    assert all_forms(["carries", "carried"])["carried"] == {"carries", "carried"}
+
+
+def test_a_form_of_two_verbs_has_the_forms_of_both() -> None:
+    forms = all_forms(["find", "finds", "found", "finding", "founds", "founded", "founding"])
+    assert forms["found"] == {"find", "finds", "found", "finding", "founds", "founded", "founding"}
+    assert forms["finds"] == {"find", "finds", "found", "finding"}
+
+
+def test_past_and_ing_forms_have_present_ones_and_these_stay() -> None:
+    assert summary_forms(REGULAR.split()) == {word: {"raise", "raises"} for word in ("raised", "raising")}
+    assert summary_forms(["names", "named", "market", "markets"]) == {"named": {"names"}}
+    assert summary_forms(["cut", "cuts", "cutting"]) == {"cut": {"cuts"}, "cutting": {"cut", "cuts"}}
+
+
+def test_long_words_have_short_forms_and_these_stay() -> None:
+    assert summary_forms(["percent", "pct", "million"]) == {"percent": {"pct"}}
+    assert all_forms(["percent", "pct", "million"]) == {word: {"percent", "pct"} for word in ("percent", "pct")}
+
+
+def test_present_forms_are_bare_or_of_the_third_person() -> None:
+    words = [*REGULAR.split(), "pass", "passes", "passed", "percent", "pct"]
+    bare, third = present_forms(words)
+    assert (bare, third) == (frozenset(["raise", "pass"]), frozenset(["raises", "passes"]))
+
+
+def test_past_forms_are_no_present_forms() -> None:
+    words = [*REGULAR.split(), *IRREGULAR.split(), "cut", "cuts", "cutting", "percent", "pct", "fee", "fees", "feed"]
+    assert past_forms(words) == {"raised", "bought"}
+
+
+def test_short_verbs_double_their_last_letter() -> None:
+    assert inflect("drop") == {"drop", "drops", "dropped", "dropping"}
