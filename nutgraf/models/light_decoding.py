@@ -108,7 +108,7 @@ class LightState:
         # (sentences, S) columns of the output
         self.known = output.columns(model.target.local(source.words), len(model.target))
         # (sentences, columns of the output) whether a column is one of the source's own words
-        self.copied = np.zeros(output.words.shape, dtype=np.bool_)
+        self.copied: Mask = np.zeros(output.words.shape, dtype=np.bool_)
         np.put_along_axis(self.copied, self.known, True, 1)
         # (sentences, S) where each word occurs first
         self.first = (source.words[:, :, None] == source.words[:, None, :]).argmax(2)
@@ -201,6 +201,7 @@ class LightState:
             self.repeats = 1
         if not np.array_equal(sentences, np.arange(len(self.known))):
             self.source, self.output = self.source.take(sentences), self.output.take(sentences)
-            self.known, self.first, self.copied = (each[sentences] for each in (self.known, self.first, self.copied))
+            self.known, self.first = self.known[sentences], self.first[sentences]
+            self.copied = self.copied[sentences]
         self.buffers = [buffer[rows] for buffer in self.buffers]
         self.weights, self.best = self.weights[rows], self.best[rows]
