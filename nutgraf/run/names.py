@@ -5,7 +5,7 @@ mu1-1, mu1-2     its expander and its summarizer; odd iterations expand, even on
 near-0           the nearest real summary; near-1, near-2 learn from the pairs found by it
 hc-0             a baseline: another system, to compare with
 all-2            trained on the pairs of all chains, or taught by all-2a, all-2b ..., the first of which is
-agreed-2         nothing is trained: what all-2 and near-2 agree on
+agreed-2         nothing is trained: what all-2, near-2 and others agree on
 mixed-2          the paper's All, where `near` is a chain too: trained on the pairs of all others
 all-2+10000      all-2, fine-tuned on 10,000 aligned pairs
 mass-0+all       a baseline that learned from all aligned pairs, too; mass-0 alone is no summarizer yet

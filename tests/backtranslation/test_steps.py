@@ -122,6 +122,22 @@ def test_initial_summaries_take_the_words_of_real_ones_where_the_recipe_says_so(
     assert artificial_in(tmp_path) == lists(wanted) != lists(as_they_are)
 
 
+def test_a_summarizer_learns_to_write_initial_summaries_of_real_texts(finished: Run) -> None:
+    plan = replace(finished.recipe.plan, learn_initial=("mu1",))
+    generation = replace(finished.recipe.generation, max_summary_words=3)
+    run = replace(finished, recipe=replace(finished.recipe, plan=plan, generation=generation))
+    texts = Steps(run, CPU).prepared.texts
+    initial = [
+        (text.tolist(), summary[:3])
+        for text, summary in zip(share(texts, LIMIT, ModelName("mu1")), artificial(run, "mu1-0.pairs"), strict=True)
+        if summary
+    ]
+    assert max(len(summary) for summary in artificial(run, "mu1-0.pairs")) > 3
+    sources, targets = training_set(run, "mu1-2")
+    before = training_set(finished, "mu1-2")
+    assert [*zip(sources, targets, strict=True)] == [*zip(*before, strict=True), *initial]
+
+
 def test_verbs_share_moments_where_the_recipe_says_so(
     finished: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

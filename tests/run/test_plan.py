@@ -304,6 +304,21 @@ def test_the_papers_all_can_be_taught_too() -> None:
     assert steps["all-2"].pairs == ("all-2a.pairs",)
 
 
+def test_summarizers_also_learn_initial_summaries_and_are_members_of_agreed() -> None:
+    plan = Plan(NEAR, 4, agreed=True, learn_initial=("mu1", "near"))
+    before, steps = ({step.name: step for step in make_plan(p)} for p in (replace(plan, learn_initial=()), plan))
+    assert steps.keys() == before.keys()
+    for iteration in (2, 4):
+        assert steps[f"mu1-{iteration}"].pairs == (f"mu1-{iteration - 1}.pairs", "mu1-0.pairs")
+        assert steps[f"agreed-{iteration}"].needs[2:] == (
+            f"near-{iteration}",
+            f"mu1-{iteration}",
+            f"mu1-{iteration - 1}",
+        )
+    same = [name for name in steps if steps[name] == before[name]]
+    assert {*steps} - {*same} == {"mu1-2", "mu1-4", "agreed-2", "agreed-4"}
+
+
 def test_agreed_is_made_of_all_near_and_the_expander_of_the_teachers() -> None:
     plan = Plan(NEAR, 4, all_chains=("mu1",), find_again=False, teachers=1, warm_start=True)
     before, steps = make_plan(plan), {step.name: step for step in make_plan(replace(plan, agreed=True), True, (10,))}
