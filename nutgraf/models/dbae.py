@@ -14,6 +14,7 @@ back. Given a full text, with words that are rare in summaries weighing less (w_
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -75,8 +76,9 @@ class AutoEncoder(nn.Module):
         for module in (self.join, self.gru, self.leave):
             initialise(module, generator)
         self.vectors[:SPECIAL] = 0
-        with torch.no_grad():
-            self.end.normal_(0, float(vectors.std()) + 1e-3, generator=generator)
+        with torch.no_grad(), np.errstate(over="ignore", invalid="ignore"):  # a stranger's vectors may be huge
+            spread = float(vectors.std())
+            self.end.normal_(0, (spread if math.isfinite(spread) else 0.0) + 1e-3, generator=generator)
 
     def embed(self, local: Tensor) -> Tensor:
         """Return the vectors of words, EOS's too."""

@@ -107,6 +107,9 @@ class LightState:
         self.top_words = min(top_words, output.words.shape[1] - SPECIAL)
         # (sentences, S) columns of the output
         self.known = output.columns(model.target.local(source.words), len(model.target))
+        # (sentences, columns of the output) whether a column is one of the source's own words
+        self.copied: Mask = np.zeros(output.words.shape, dtype=np.bool_)
+        np.put_along_axis(self.copied, self.known, True, 1)
         # (sentences, S) where each word occurs first
         self.first = (source.words[:, :, None] == source.words[:, None, :]).argmax(2)
         self.repeats = 1  # rows of each sentence, which are adjacent
@@ -129,13 +132,19 @@ class LightState:
             x = (self._attend(block, inner, target) + x) * HALF
         self.length += 1
         logits = self.output.logits(leave(x))
-        self.best = top_columns(logits[:, SPECIAL:], self.top_words) + SPECIAL
+        self.best = self._choose_columns(logits[:, SPECIAL:]) + SPECIAL
         scores = np.concatenate([logits[:, :SPECIAL], np.take_along_axis(logits, self.best, 1)], 1)
         own = np.take_along_axis(logits, self._repeat(self.known), 1)
         normaliser = log_sum_exp(logits)
         if model.gate is None:
             return scores - normaliser
         return self._mix(scores - normaliser, own - normaliser, model.gate(x))
+
+    def _choose_columns(self, logits: Floats) -> Longs:
+        """Return (rows, `top_words`) the columns with the highest logits; all of them need no order."""
+        if self.top_words == logits.shape[1]:
+            return np.broadcast_to(np.arange(self.top_words), logits.shape)
+        return top_columns(logits, self.top_words)
 
     def _attend(self, block: Block, x: Floats, target: Floats) -> Floats:
         """Return (rows, C) new states of a block, and keep its (rows, S) weights."""
@@ -158,7 +167,8 @@ class LightState:
         for word in (EOS, UNK):
             attention = log((self.weights * (words == word)).sum(1)) + copying[:, 0]
             scores[:, word] = np.logaddexp(scores[:, word], attention)
-        scores[:, SPECIAL:][(self.best[:, :, None] == known[:, None, :]).any(2)] = NEVER
+        sentences = np.arange(len(scores))[:, None] // self.repeats
+        scores[:, SPECIAL:][self.copied[sentences, self.best]] = NEVER
         return np.concatenate([scores, own], 1)
 
     def _repeat(self, of_sentences: NDArray[T]) -> NDArray[T]:
@@ -192,5 +202,6 @@ class LightState:
         if not np.array_equal(sentences, np.arange(len(self.known))):
             self.source, self.output = self.source.take(sentences), self.output.take(sentences)
             self.known, self.first = self.known[sentences], self.first[sentences]
+            self.copied = self.copied[sentences]
         self.buffers = [buffer[rows] for buffer in self.buffers]
         self.weights, self.best = self.weights[rows], self.best[rows]

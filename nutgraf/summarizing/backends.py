@@ -67,8 +67,8 @@ class Backend(Protocol):
     def count_work(self, sentences: int, decoding: recipes.Decoding, n_best: int) -> int:
         """Return how much work a call may be, in steps of one hypothesis."""
 
-    def explain(self, sentence: Ids, summary: Ids) -> Attribution:
-        """Say where the words of a summary come from."""
+    def explain(self, sentence: Ids, summaries: Sequence[Ids]) -> list[Attribution]:
+        """Say where the words of summaries of one sentence come from."""
 
 
 @runtime_checkable
@@ -111,10 +111,11 @@ class Initial:
         """Each sentence counts as one step, unless the initializer says more."""
         return sentences * (self.apply.work if isinstance(self.apply, Slow) else 1)
 
-    def explain(self, sentence: Ids, summary: Ids) -> Attribution:
+    def explain(self, sentence: Ids, summaries: Sequence[Ids]) -> list[Attribution]:
         """A word comes from its own occurrences; the initializers have no probability of a summary."""
         nearness = self.apply.nearness(sentence) if isinstance(self.apply, Finder) else None
-        return Attribution((summary[:, None] == sentence[None, :]).astype(np.float32), None, nearness)
+        same = [(summary[:, None] == sentence[None, :]).astype(np.float32) for summary in summaries]
+        return [Attribution(weights, None, nearness) for weights in same]
 
 
 class SteppedState(DecodingState, Protocol):
@@ -174,19 +175,30 @@ class Searched:
         widths = decoding.beam + (n_best if n_best > decoding.beam else 0)
         return max(sentences, LEAST_BATCH) * (decoding.max_words + 1) * widths
 
-    def explain(self, sentence: Ids, summary: Ids) -> Attribution:
-        """Read the attention and the probabilities off the model, with the summary given."""
+    def explain(self, sentence: Ids, summaries: Sequence[Ids]) -> list[Attribution]:
+        """Read the attention and the probabilities off the model, with the summaries given, a row each."""
+        if not summaries:
+            return []
         state = make_decoder(self.model).start([sentence], replace_unk=False, top_words=len(self.model.target))
-        weights, probabilities, previous = [], [], EOS
-        for word in [*summary.tolist(), EOS]:
-            log_probs = state.step(np.array([previous]))
-            columns = np.flatnonzero(log_probs[0] > NEVER)
-            own = columns[state.words(np.zeros((1, 1), dtype=np.int64), columns[None])[0] == word]
-            probabilities.append(float(np.exp(log_probs[0, own[0] if len(own) else UNK])))
-            weights.append(state.weights[0, : len(sentence)])  # without the end
-            previous = word
-        shown = np.array(weights[:-1], dtype=np.float32).reshape(len(summary), len(sentence))
-        return Attribution(shown, np.array(probabilities[:-1], dtype=np.float32), end=probabilities[-1])
+        rows, previous = np.arange(len(summaries)), np.full(len(summaries), EOS)
+        state.select(np.zeros_like(rows))
+        given = np.full((len(rows), 1 + max(map(len, summaries))), EOS)  # each with its end
+        for row, summary in enumerate(summaries):
+            given[row, : len(summary)] = summary
+        weights, probabilities = [], []
+        for words in given.T:
+            log_probs = state.step(previous)
+            columns = np.tile(np.arange(log_probs.shape[1]), (len(rows), 1))
+            own = (log_probs > NEVER) & (state.words(rows[:, None], columns) == words[:, None])
+            column = np.where(own.any(1), own.argmax(1), UNK)
+            probabilities.append(np.exp(log_probs[rows, column], dtype=np.float32))
+            weights.append(state.weights[:, : len(sentence)])  # without the end
+            previous = words
+        read = zip(summaries, np.stack(weights, 1), np.stack(probabilities, 1), strict=True)
+        return [
+            Attribution(shown[: len(summary)], probable[: len(summary)], end=float(probable[len(summary)]))
+            for summary, shown, probable in read
+        ]
 
 
 class Agreed:
@@ -240,9 +252,9 @@ class Agreed:
         counted = zip([*self.members, self.members[0]], [*self._beams, self._beams[0]], strict=True)
         return sum(member.count_work(sentences, replace(decoding, beam=beam), n_best) for member, beam in counted)
 
-    def explain(self, sentence: Ids, summary: Ids) -> Attribution:
+    def explain(self, sentence: Ids, summaries: Sequence[Ids]) -> list[Attribution]:
         """Say what the first member attends to, and how probable it finds each word."""
-        return self.members[0].explain(sentence, summary)
+        return self.members[0].explain(sentence, summaries)
 
 
 def _join_proposals(of_members: Sequence[list[list[Ids]]]) -> list[list[Ids]]:

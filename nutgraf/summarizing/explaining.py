@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from nutgraf.models.proposals import Proposal
-from nutgraf.summarizing.backends import Backend
+from nutgraf.summarizing.backends import Attribution
 from nutgraf.summarizing.codec import Codec
 from nutgraf.summarizing.results import Summary, Word
 from nutgraf.text.casing import Writer
@@ -17,11 +17,10 @@ from nutgraf.text.lexicon import Ids
 
 
 def explain_summary(
-    model: Backend, codec: Codec, write: Writer, sentence: Ids, proposal: Proposal, text: str
+    attribution: Attribution, codec: Codec, write: Writer, sentence: Ids, proposal: Proposal, text: str
 ) -> Summary:
     """Return a summary as it is written, with its words; sentence and summary are ids of the codec."""
     summary = proposal.words
-    attribution = model.explain(sentence, summary)
     decoded, source = codec.decode([summary, sentence])
     forms = write.forms(decoded, text)
     unsupported = find_unsupported(decoded, source, write.casing)

@@ -253,10 +253,12 @@ class Summarizer:
         self, codec: Codec, text: str, sentence: Ids, proposals: Sequence[Proposal], should_stop: ShouldStop
     ) -> SummaryResult:
         source = self._tokenizer.tokenize(self._beginning(text))[: len(sentence)]
+        check_stop(should_stop)
+        attributions = self._model.explain(sentence, [proposal.words for proposal in proposals])
         explained = []
-        for proposal in proposals:
+        for attribution, proposal in zip(attributions, proposals, strict=True):
             check_stop(should_stop)
-            explained.append(explain_summary(self._model, codec, self._write, sentence, proposal, text))
+            explained.append(explain_summary(attribution, codec, self._write, sentence, proposal, text))
         return SummaryResult(tuple(source), rank(explained))
 
     def count_work(self, texts: int, options: SummaryOptions) -> int:

@@ -39,6 +39,10 @@ def output_words(state: DbaeState, previous: int, row: int = 0) -> dict[int, flo
     return dict(possible)
 
 
+def test_huge_vectors_of_a_stranger_leave_nothing_on_the_terminal() -> None:
+    AutoEncoder(VECTORS * np.float32(1e38), 8, torch.Generator().manual_seed(1))  # a warning would be an error
+
+
 def test_noise_has_the_right_frequencies() -> None:
     torch.manual_seed(1)
     n, p = 40_000, 0.4

@@ -120,10 +120,26 @@ def test_the_best_goes_first_then_the_others_by_score_each_once() -> None:
     assert rank([]) == ()
 
 
+def test_summaries_that_are_explained_together_are_explained_as_each_alone(finished: Run, corpus: Corpus) -> None:
+    model = Summarizer.load(finished.folder, "all-2")._model
+    sentence = np.array([7, 9, 12, 7], np.int32)
+    summaries = [np.array(words, np.int32) for words in ([9, 7, 30], [], [12], [5, 5, 9, 9, 8])]
+    together = model.explain(sentence, summaries)
+    for summary, found in zip(summaries, together, strict=True):
+        (alone,) = model.explain(sentence, [summary])
+        assert found.weights.shape == (len(summary), len(sentence))
+        assert alone.probabilities is not None
+        assert found.probabilities is not None
+        assert found.weights == pytest.approx(alone.weights, abs=1e-6)
+        assert found.probabilities.tolist() == pytest.approx(alone.probabilities.tolist(), rel=1e-4)
+        assert found.end == pytest.approx(alone.end, rel=1e-4)
+    assert model.explain(sentence, []) == []
+
+
 def test_a_score_is_the_geometric_mean_with_the_end() -> None:
     class Sure(Initial):
-        def explain(self, sentence: Ids, summary: Ids) -> Attribution:
-            return Attribution(np.ones((2, 1), np.float32), np.array([0.5, 0.25], np.float32), end=1.0)
+        def explain(self, sentence: Ids, summaries: Sequence[Ids]) -> list[Attribution]:
+            return [Attribution(np.ones((2, 1), np.float32), np.array([0.5, 0.25], np.float32), end=1.0)]
 
     summarizer = Summarizer("sure", Sure(lambda s: [np.array([3, 5], np.int32)]), LEXICON, recipes.Text(), Decoding())
     (summary,) = summarizer.explain(["Ford"])[0].summaries
@@ -487,7 +503,7 @@ class Several:
     def count_work(self, sentences: int, decoding: Decoding, n_best: int) -> int:
         raise NotImplementedError
 
-    def explain(self, sentence: Ids, summary: Ids) -> Attribution:
+    def explain(self, sentence: Ids, summaries: Sequence[Ids]) -> list[Attribution]:
         raise NotImplementedError
 
 
