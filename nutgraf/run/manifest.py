@@ -21,6 +21,7 @@ from nutgraf.files import flush, read_bytes, read_json, refuse_links, remove, sh
 
 MANIFEST = "manifest.json"
 WORK = "work"  # chunks and checkpoints of an unfinished step, and the key that they belong to
+_LONGEST_NAME = 255  # bytes of a file's name, on all common file systems
 _VERSIONED = ("nutgraf", "torch", "numpy", "gensim", "POT")
 
 
@@ -144,6 +145,8 @@ def _inside(name: str) -> str:
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or not path.parts or not name.isprintable():
         raise ValueError(name)
+    if max(len(part.encode()) for part in path.parts) > _LONGEST_NAME:
+        raise ValueError("a name that no file can have")
     return name
 
 

@@ -50,7 +50,7 @@ WHOLE = Span()
 def read_lines(path: str, limit: int = 0, span: Span = WHOLE) -> Iterator[str]:
     """Return the lines of a file ("-" is standard input), read one by one, at most `limit` of them (0: all)."""
     _check_file(path)
-    return islice(_read_nonblank(path, span), limit or None)
+    return islice(_read_nonblank(path, span), min(limit, sys.maxsize) or None)
 
 
 def cut_file(path: str, size: int) -> list[Span]:
@@ -119,7 +119,7 @@ def read_pairs(path: str, limit: int = 0, seen: Callable[[str], None] = ignore) 
     _check_file(path)
     numbered = ((number, line) for number, line in enumerate(_decode_lines(path), 1) if line.strip())
     found = []
-    for number, line in islice(numbered, limit or None):
+    for number, line in islice(numbered, min(limit, sys.maxsize) or None):
         found.append(_split_pair(path, number, line))
         seen(clean_line(line).strip())
     if not found:

@@ -60,6 +60,14 @@ def test_a_damaged_manifest_is_named(tmp_path: Path, content: str) -> None:
         manifest.read(tmp_path / "step")
 
 
+def test_names_that_no_file_can_have_are_named(tmp_path: Path) -> None:
+    made(tmp_path / "step")
+    path = tmp_path / "step" / "manifest.json"
+    path.write_text(path.read_text().replace("weights.bin", "w" * 256))
+    with pytest.raises(manifest.DamagedError, match=r"manifest\.json"):
+        manifest.read(tmp_path / "step")
+
+
 def test_work_of_the_same_key_stays_and_of_another_goes(tmp_path: Path) -> None:
     work = manifest.begin(tmp_path / "step", "key", INPUTS)
     (work / "chunk").write_bytes(b"1")

@@ -44,6 +44,13 @@ def test_the_byte_order_mark_and_invisible_characters_are_dropped(tmp_path: Path
     assert list(read_lines(path)) == ["one", "two"]
 
 
+def test_a_limit_may_be_larger_than_any_file(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one\ntwo\n")
+    (tmp_path / "a.tsv").write_text("a\tb\n")
+    assert [*read_lines(str(tmp_path / "a.txt"), 10**30)] == ["one", "two"]
+    assert [*read_pairs(str(tmp_path / "a.tsv"), 10**30)] == [("a", "b")]
+
+
 def test_the_limit_counts_lines_that_are_not_blank(tmp_path: Path) -> None:
     assert list(read_lines(written(tmp_path / "a.txt", "a\n\nb\nc\n"), limit=2)) == ["a", "b"]
 
