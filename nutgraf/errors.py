@@ -12,6 +12,8 @@ The command line prints the message without a traceback and exits with code 2.
 
 from __future__ import annotations
 
+from ctypes import ArgumentError
+
 
 class NutgrafError(Exception):
     """The root of all errors with a message meant for the user."""
@@ -37,11 +39,13 @@ class LostError(NutgrafError):
     """A worker of a cluster that is gone; of those that train a model together, all begin again from a checkpoint."""
 
 
-_LACK = ("allocate memory", "out of memory", "start new thread", "failed to map segment")
+# What a lack of memory may be raised as, among other things.
+LACKING = (MemoryError, RuntimeError, ImportError, ArgumentError)
+_LACK = ("allocate memory", "out of memory", "start new thread", "failed to map segment", "MemoryError")
 
 
 def lacks_memory(error: BaseException) -> bool:
-    """Whether there is too little memory: torch, threads and the loader of libraries raise no MemoryError."""
+    """Whether there is too little memory: torch, threads, ctypes and the loader of libraries raise no MemoryError."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":  # the second is torch's
         return True
-    return isinstance(error, RuntimeError | ImportError) and any(words in str(error) for words in _LACK)
+    return isinstance(error, LACKING) and any(words in str(error) for words in _LACK)

@@ -17,7 +17,7 @@ from nutgraf.cli.output import say
 from nutgraf.cli.serving import export, serve
 from nutgraf.cli.summarizing import models, summarize
 from nutgraf.cli.training import recipe, status, train
-from nutgraf.errors import NutgrafError, lacks_memory
+from nutgraf.errors import LACKING, NutgrafError, lacks_memory
 from nutgraf.hardware import share_cores
 
 _NO_MEMORY = "not enough memory. Close other programs, or raise the limit; a training resumes with the same command"
@@ -41,7 +41,7 @@ class _Group(TyperGroup):
             code = 130
         except OSError as error:
             code = _fail_of_system(error)
-        except (MemoryError, RuntimeError, ImportError) as error:
+        except LACKING as error:
             if not lacks_memory(error):
                 raise
             code = _fail(_NO_MEMORY)
@@ -113,7 +113,7 @@ def main(arguments: list[str] | None = None) -> None:
         raise
     except OSError as error:
         raise SystemExit(_fail_of_system(error)) from None
-    except (MemoryError, RuntimeError, ImportError) as error:  # before a command could start
+    except LACKING as error:  # before a command could start
         if not lacks_memory(error):
             raise
         raise SystemExit(_fail(_NO_MEMORY)) from None
