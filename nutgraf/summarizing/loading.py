@@ -82,8 +82,12 @@ def _load_agreed(
     words = len(language.lexicon)
     *summarizers, expander = [_load_seq2seq(run.intact(name), device, words, light) for name in members.names]
     searched = [make_searched(model, language) for model in summarizers]
-    reworded = members.weights.reword
-    wording = Wording.of(members.fluency, language.lexicon.words, leaves_out=False) if reworded else None
+    wording = None
+    if members.weights.reword:
+        # An export has the words that its models know, and no others; a run must choose the same forms.
+        known = frozenset(summarizers[0].target.ids.tolist())
+        vocabulary = [word if place in known else "" for place, word in enumerate(language.lexicon.words)]
+        wording = Wording.of(members.fluency, vocabulary, leaves_out=False)
     return Agreed(searched, Agreement(expander, members.fluency, members.weights, wording), members.beams)
 
 

@@ -241,3 +241,25 @@ def test_an_export_has_the_members_and_gives_the_same_strings(
     assert Summarizer.load(export.folder)(texts) == lines
     both = write(run, tmp_path / "both", ["all-2", "agreed-2"], weights)
     assert both.names == ("all-2", "agreed-2")
+
+
+def test_a_run_and_its_export_choose_the_same_forms(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lexicon of a run has more words than that of an export; words that no model knows have no forms in either."""
+    load = Members.load
+
+    def load_rewording(folder: Path, lexicon: int | None = None) -> Members:
+        members = load(folder, lexicon)
+        return replace(members, weights=replace(members.weights, reword=True))
+
+    monkeypatch.setattr(Members, "load", load_rewording)
+    found = []
+    for place in (run, write(run, tmp_path / "export", ["agreed-2"], "half")):
+        language = loading.language_of(place)
+        backend = loading.load_backend(place, "agreed-2", language, "cpu", light=True)
+        assert isinstance(backend, Agreed)
+        assert backend.agreement.wording is not None
+        words, grammar = language.lexicon.words, backend.agreement.wording.grammar
+        found.append({words[word]: {words[form] for form in forms} for word, forms in grammar.forms.items()})
+    assert found[0] == found[1]
+    every = Grammar.of(loading.language_of(run).lexicon.words).forms
+    assert len(found[0]) < len(every)
