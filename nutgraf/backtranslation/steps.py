@@ -46,7 +46,7 @@ from nutgraf.seeds import generator_of, seed_of
 from nutgraf.text import casing
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.embeddings import train_embeddings
-from nutgraf.text.lexicon import Vocab
+from nutgraf.text.lexicon import Ids, Vocab
 from nutgraf.text.numbering import SUMMARIES, TEXTS, number_words
 from nutgraf.text.prepare import Prepared, check_vocabularies, prepare, usual_length
 from nutgraf.text.selection import Selection, Sentences
@@ -345,7 +345,7 @@ class Steps:
         model = load_initializer(name.chain, self.run.step_folder(str(name)))
         if not self.recipe.generation.reword:
             return lambda sentences, _: model(sentences)
-        wording = self._wording(Trigrams.train(self._fluent(), self.prepared.lexicon), leaves_out=True)
+        wording = self._wording(self._fluency(), leaves_out=True)
         return lambda sentences, _: wording(model(sentences))
 
     def _wording(self, trigrams: Trigrams, leaves_out: bool) -> Wording:
@@ -360,7 +360,7 @@ class Steps:
         names = [name for name in map(ModelName.find, task.step.needs) if name]
         models = {name: storage.load(self.run.step_folder(str(name)), self.hardware.device) for name in names}
         expander = next(model for name, model in models.items() if name.expands)
-        teaching, fluency = self.recipe.teaching, Trigrams.train(self._fluent(), self.prepared.lexicon)
+        teaching, fluency = self.recipe.teaching, self._fluency()
         wording = self._wording(fluency, leaves_out=False) if self.recipe.generation.reword else None
         return Committee(
             [model for name, model in models.items() if not name.expands],
@@ -371,17 +371,18 @@ class Steps:
             task.seed,
         )
 
-    def _fluent(self) -> Corpus:
-        """Return the summaries that show what reads well."""
+    def _fluency(self, known: Ids | None = None, min_count: int = 1) -> Trigrams:
+        """Return trigrams of real summaries, which know what reads well; all words, or those that are known."""
         summaries = self.prepared.summaries
-        return summaries.take(np.arange(min(len(summaries), FLUENCY_SUMMARIES)))
+        shown = summaries.take(np.arange(min(len(summaries), FLUENCY_SUMMARIES)))
+        return Trigrams.train(shown, self.prepared.lexicon, known, min_count)
 
     def _agreed(self, task: Task) -> None:
         """Write who agrees, and a small model of fluency; the members stay in their own folders."""
         names = [name for name in map(ModelName.find, task.step.needs) if name]
         made_from = {str(name): record.digest for name in names if (record := self.run.finished(str(name)))}
         vocabulary = self.vocabularies["joint" if self.recipe.seq2seq.copy else "S"]
-        fluency = Trigrams.train(self._fluent(), self.prepared.lexicon, vocabulary.ids, min_count=2)
+        fluency = self._fluency(vocabulary.ids, min_count=2)
         Members(
             tuple(str(name) for name in names if not name.expands),
             next(str(name) for name in names if name.expands),

@@ -10,7 +10,7 @@ ROUGE is F1 on word ids without stemming, and lengths count a sentence's end. Th
 channel, the first stands for log p(s | x). p(s) is the product of max(p(w | the two words before), t [w follows the
 word before it in x, too]): trigrams know little of rare names, and what a text says in a row is well said.
 
-all-N learns from what its teachers agree on, and agreed-N is what all-N and near-N agree on when they summarize.
+all-N learns from what its teachers agree on, and agreed-N is what its members agree on when they summarize.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,9 +96,9 @@ class Agreement:
         known = self.fluency.probabilities(proposals)
         if not self.weights.text_pairs:
             return known
-        pairs, start = [frozenset(pairwise(text.tolist())) for text in texts], 0
+        pairs, start = [frozenset(itertools.pairwise(text.tolist())) for text in texts], 0
         for row, words in zip(rows.tolist(), proposals, strict=True):
-            for place, pair in enumerate(pairwise(words.tolist()), start + 1):
+            for place, pair in enumerate(itertools.pairwise(words.tolist()), start + 1):
                 if pair in pairs[row]:
                     known[place] = max(known[place], self.weights.text_pairs)
             start += len(words) + 1

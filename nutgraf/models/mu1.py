@@ -31,7 +31,7 @@ from nutgraf.models.arrays import check_shapes, read_arrays
 from nutgraf.models.bow import Bags, BowEncoder, average, moments, ratio
 from nutgraf.seeds import generator_of
 from nutgraf.text.corpus import Corpus
-from nutgraf.text.inflection import all_forms
+from nutgraf.text.inflection import Inflections
 from nutgraf.text.lexicon import UNK, Ids, Vocab
 
 WEIGHTS, FIGURES = "mu1.safetensors", "mu1.json"
@@ -175,7 +175,7 @@ def train(
 def forms_in(vocab: Vocab, words: Sequence[str]) -> Forms:
     """Return the forms of words in local ids; those outside the vocabulary are left out."""
     local = {words[word]: place for place, word in enumerate(vocab.ids.tolist())}
-    known = {word: forms for word, forms in all_forms(words).items() if word in local}
+    known = {word: forms for word, forms in Inflections(words).all_forms().items() if word in local}
     return {local[word]: sorted(local[form] for form in forms if form in local) for word, forms in known.items()}
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nutgraf.text.inflection import past_forms, present_forms, summary_forms, words_of
+from nutgraf.text.inflection import Inflections, words_of
 from nutgraf.text.lexicon import Ids
 
 _TO, _FUTURE = "to", words_of("will would")
@@ -53,14 +53,15 @@ class Grammar:
         def known(some: Collection[str]) -> Words:
             return frozenset(ids[word] for word in some if word in ids)
 
-        forms = summary_forms(words) | {word: frozenset([_TO]) for word in _FUTURE if word in ids and _TO in ids}
-        bare, third = present_forms(words)
+        inflections = Inflections(words)
+        forms = inflections.summary_forms() | {word: frozenset([_TO]) for word in _FUTURE if word in ids and _TO in ids}
+        bare, third = inflections.present_forms()
         plural = [word for word in words if word.endswith("s") and not word.endswith(("'s", "ss"))]
         return cls(
             {ids[word]: sorted(known(own)) for word, own in forms.items()},
             known(bare),
             known(third),
-            known(past_forms(words)),
+            known(inflections.past_forms()),
             ids.get(_TO, -1),
             known(_INFINITIVE),
             known(plural),

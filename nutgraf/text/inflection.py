@@ -36,43 +36,43 @@ def inflect(line: str) -> frozenset[str]:
     return frozenset(form for verb in line.split() for form in _forms(verb))
 
 
-def all_forms(words: Collection[str]) -> dict[str, frozenset[str]]:
-    """Return all forms among the words of each that has several: those of its verb, or long and short ones.
+class Inflections:
+    """The forms of words among a list of words: those of verbs, and long and short ones."""
 
-    A form of two verbs ("found") has those of both.
-    """
-    forms: dict[str, frozenset[str]] = {}
-    for usual, others in _families(frozenset(words)):
-        own = usual | others
-        forms |= {form: forms.get(form, frozenset()) | own for form in own}
-    return forms
+    def __init__(self, words: Collection[str]):
+        known = frozenset(words)
+        self._verbs = [*_verbs(known)]
+        self._families = [*self._verbs, *_short_forms(known)]
+
+    def all_forms(self) -> dict[str, frozenset[str]]:
+        """Return all forms of each word that has several. A form of two verbs ("found") has those of both."""
+        forms: dict[str, frozenset[str]] = {}
+        for usual, others in self._families:
+            own = usual | others
+            forms |= {form: forms.get(form, frozenset()) | own for form in own}
+        return forms
+
+    def summary_forms(self) -> dict[str, frozenset[str]]:
+        """Return what a summary may say in place of a word: present forms of past and -ing forms, and short forms."""
+        forms: dict[str, frozenset[str]] = {}
+        for usual, others in self._families:
+            forms |= {form: forms.get(form, frozenset()) | usual - {form} for form in others}
+        return forms
+
+    def present_forms(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the present forms of verbs: those such as "name", and those such as "names"."""
+        forms = frozenset(form for usual, _ in self._verbs for form in usual)
+        third = frozenset(form for form in forms if form.endswith("s") and not form.endswith("ss"))
+        return forms - third, third
+
+    def past_forms(self) -> frozenset[str]:
+        """Return the past forms of verbs that are not present forms, too, as "cut" is."""
+        past = frozenset(form for _, others in self._verbs for form in others if not form.endswith("ing"))
+        return past.difference(*self.present_forms())
 
 
-def summary_forms(words: Collection[str]) -> dict[str, frozenset[str]]:
-    """Return what a summary may say in place of a word: present forms of past and -ing forms, and short forms."""
-    forms: dict[str, frozenset[str]] = {}
-    for usual, others in _families(frozenset(words)):
-        forms |= {form: forms.get(form, frozenset()) | usual - {form} for form in others}
-    return forms
-
-
-def present_forms(words: Collection[str]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the present forms of verbs among the words: those such as "name", and those such as "names"."""
-    forms = frozenset(form for usual, _ in _verbs(frozenset(words)) for form in usual)
-    third = frozenset(form for form in forms if form.endswith("s") and not form.endswith("ss"))
-    return forms - third, third
-
-
-def past_forms(words: Collection[str]) -> frozenset[str]:
-    """Return the past forms of verbs that are not present forms, too, as "cut" is."""
-    verbs = [*_verbs(frozenset(words))]
-    present = frozenset(form for usual, _ in verbs for form in usual)
-    return frozenset(form for _, others in verbs for form in others if not form.endswith("ing")) - present
-
-
-def _families(known: frozenset[str]) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
-    """Yield the forms that summaries prefer, and the others, of each verb and of each word with a short form."""
-    yield from _verbs(known)
+def _short_forms(known: frozenset[str]) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
+    """Yield the short forms of each word that has one, and the word."""
     for long, *short in map(str.split, _SHORT.split("|")):
         if long in known and (usual := known.intersection(short)):
             yield usual, frozenset([long])

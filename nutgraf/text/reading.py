@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, TypeVar, cast
 
 from nutgraf.errors import InputError
 from nutgraf.progress import ignore
@@ -33,6 +33,8 @@ _OPENERS: dict[str, Callable[[str, str], object]] = {".gz": gzip.open, ".xz": lz
 _INVISIBLE = frozenset("\u00ad\u200b\u2060\ufeff")  # soft hyphen, zero-width blanks, byte order mark
 # Marks that change the direction in which the text around them is shown, or order its parts differently.
 _DIRECTIONS = dict.fromkeys([0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ WHOLE = Span()
 def read_lines(path: str, limit: int = 0, span: Span = WHOLE) -> Iterator[str]:
     """Return the lines of a file ("-" is standard input), read one by one, at most `limit` of them (0: all)."""
     _check_file(path)
-    return islice(_read_nonblank(path, span), min(limit, sys.maxsize) or None)
+    return _take(_read_nonblank(path, span), limit)
 
 
 def cut_file(path: str, size: int) -> list[Span]:
@@ -119,7 +121,7 @@ def read_pairs(path: str, limit: int = 0, seen: Callable[[str], None] = ignore) 
     _check_file(path)
     numbered = ((number, line) for number, line in enumerate(_decode_lines(path), 1) if line.strip())
     found = []
-    for number, line in islice(numbered, min(limit, sys.maxsize) or None):
+    for number, line in _take(numbered, limit):
         found.append(_split_pair(path, number, line))
         seen(clean_line(line).strip())
     if not found:
@@ -169,6 +171,11 @@ def _split_pair(path: str, number: int, line: str) -> tuple[str, str]:
         what = f"{len(columns)} columns" if len(columns) != 2 else "an empty column"
         raise InputError(f"{_name(path)}, line {number}: {what}; expected a text, one tab and its summary")
     return columns[0], columns[1]
+
+
+def _take(items: Iterator[T], limit: int) -> Iterator[T]:
+    """Yield at most `limit` items (0: all)."""
+    return islice(items, min(limit, sys.maxsize) or None)
 
 
 def _read_nonblank(path: str, span: Span = WHOLE) -> Iterator[str]:

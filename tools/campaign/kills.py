@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.tiny import Corpus
 from tools.campaign.stage import Stage, live, wait
-from tools.campaign.tiny_run import differences, prepare, run_all
+from tools.campaign.tiny_run import compare, prepare, run_all
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 SECOND = 0.04  # of the lives have a second one beside them, which ends the run where the first is killed
@@ -26,10 +26,7 @@ def attack(stage: Stage) -> None:
         folder = stage.folder / f"killed-{rounds}"
         folder.mkdir()
         _disturb(stage, corpus, folder, seconds)
-        if different := differences(folder, expected):
-            stage.fail(f"{folder}: other bytes than the undisturbed run in {', '.join(different)}")
-        else:
-            stage.count("runs that ended with the same bytes")
+        compare(stage, folder, expected)
         rounds += 1
 
 
