@@ -10,11 +10,13 @@ help: ## List the targets.
 demo: .venv/ready ## Train on newswire and print the tables and ten summaries.
 	$(BIN)/nutgraf demo
 
+# A test that crashes its process, or takes a quarter of an hour, ends the run and is named.
 test: .venv/ready browser ## Run the linter, the type checker and all tests.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --max-worker-restart 0 \
+		-o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 
 slow: .venv/ready ## Run the tests that take minutes and gigabytes of disk.
 	$(BIN)/python -m pytest -m slow

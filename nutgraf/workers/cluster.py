@@ -1,7 +1,8 @@
 """The executor of a Ray cluster: work is done by processes on any of its machines, which share the run folder.
 
 Only Ray's core is used. A task is a function of nutgraf's with paths and numbers; Ray repeats it where its worker or
-its machine dies. Machines that differ are refused at the start, and by every task: one may join later.
+its machine dies. Machines that differ are refused at the start, and by every task: one may join later. No task is
+cancelled: Ray's driver aborts where a task ends in that moment. What still runs when all else has failed ends with it.
 """
 
 from __future__ import annotations
@@ -123,18 +124,14 @@ class Cluster:
         """Do the work for all items in tasks; those of workers that died are repeated."""
         task = self.ray.remote(_work).options(num_cpus=threads, max_retries=RETRIES)
         waiting, running, number = iter(items), dict[Any, Item](), next(self.numbers)
-        try:
-            while True:
-                most = (1 + AHEAD) * max(1, self.count_threads() // threads)
-                for item in itertools.islice(waiting, most - len(running)):
-                    running[task.remote(work, item, kind_here(), self.mail, number)] = item
-                if not running:
-                    return
-                for one in self._await(running, number, tell):
-                    yield running.pop(one), self._result(one)
-        finally:
-            for one in running:
-                self.ray.cancel(one, force=True)
+        while True:
+            most = (1 + AHEAD) * max(1, self.count_threads() // threads)
+            for item in itertools.islice(waiting, most - len(running)):
+                running[task.remote(work, item, kind_here(), self.mail, number)] = item
+            if not running:
+                return
+            for one in self._await(running, number, tell):
+                yield running.pop(one), self._result(one)
 
     def gang(self, work: Work[Rank, Result], most: int, threads: int, folder: Path, tell: Tell) -> Result:
         """Do the work in as many processes as there is room for, a power of two; if one dies, all begin again."""
@@ -167,9 +164,7 @@ class Cluster:
                 results |= {one: self._result_of_rank(one, rest) for one in self._await(rest, number, tell)}
             return results[running[0]]
         finally:
-            for one in running:
-                self.ray.cancel(one, force=True)
-            remove_placement_group(group)
+            remove_placement_group(group)  # kills those that still run
 
     def _result_of_rank(self, reference: Any, others: Sequence[Any]) -> Any:
         """Return a rank's result; where it lost another that failed by itself, raise what that one raised."""

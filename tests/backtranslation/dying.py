@@ -54,6 +54,16 @@ def fail(item: str, tell: Tell) -> None:
     raise ZeroDivisionError("division by zero")
 
 
+def leave_alone(marks: Path, rank: Rank, tell: Tell) -> None:
+    """Fail as the second of two; the first waits, and leaves its process id."""
+    if rank.number == 0:
+        (marks / "waits").write_text(str(os.getpid()))
+        time.sleep(600)
+    while not (marks / "waits").exists():
+        time.sleep(0.01)
+    raise RecipeError("near-1: nothing to learn from")
+
+
 @dataclass(frozen=True)
 class Dying:
     """Work whose first attempt is killed at its first report, for the steps that are named."""

@@ -230,6 +230,17 @@ def test_an_error_of_a_worker_is_raised_as_if_it_had_happened_here(connected: Cl
             list(connected.map(dying.fail, [item], 1, ignore))
 
 
+def test_of_two_that_train_together_the_first_is_killed_if_the_second_fails(connected: Cluster, tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="nothing to learn from"):
+        connected.gang(partial(dying.leave_alone, tmp_path), 2, 1, tmp_path, ignore)
+    waits = Path("/proc") / (tmp_path / "waits").read_text()
+    for _ in range(600):
+        if not waits.exists():
+            break
+        time.sleep(0.1)
+    assert not waits.exists()
+
+
 @pytest.mark.usefixtures("nodes")
 def test_without_a_cluster_at_the_address_the_error_says_what_to_do(tmp_path: Path) -> None:
     with (
