@@ -217,7 +217,8 @@ class Agreed:
         check_stop(request.should_stop)
         searches = max(map(len, found))  # members whose beam is wide enough have made one
         rounds = zip(*([*own, *own[-1:] * (searches - len(own))] for own in found), strict=True)
-        first, *wider = [self.agreement.reword(_join_proposals(of_members)) for of_members in rounds]
+        joined, least = map(_join_proposals, rounds), request.decoding.min_words
+        first, *wider = [self.agreement.revise(sentences, proposed, least) for proposed in joined]
         ranked = self._rank(sentences, first)
         if wider:
             ranked = self._rank_wider(sentences, [group[0].words for group in ranked], wider[0])
