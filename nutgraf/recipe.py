@@ -400,7 +400,7 @@ class Agreement(Section):
     beam: Hypotheses = default(5, "summaries that each model proposes, in place of `decoding.beam`")
     initial_beam: Hypotheses = default(5, "summaries that members of `plan.learn_initial` propose")
     reword: bool = default(False, "verbs of proposals become present, where summaries would say them so")
-    cut: ZeroOrMore = default(0, "words that may be cut from the end of a proposal, where summaries would end sooner")
+    cut: ZeroOrMore = default(0, "words that may be cut from the end of a line, where summaries would end sooner")
 
 
 @dataclass(frozen=True, config=CONFIG)

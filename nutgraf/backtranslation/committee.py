@@ -38,8 +38,7 @@ class Committee:
         found = [self._search(teacher, sentences) for teacher in self.teachers]
         proposed = [[*itertools.chain(*of_one)] for of_one in zip(*found, strict=True)]
         estimate = Estimate(self.shortlist, seed_of(self.key, start))
-        revised = self.agreement.revise(sentences, proposed)
-        ranked = self.agreement.rank(sentences, revised, estimate, self.teaching.kept)
+        ranked = self.agreement.rank(sentences, self.agreement.reword(proposed), estimate, self.teaching.kept)
         return [proposals[0].words if proposals else np.zeros(0, dtype=np.int32) for proposals in ranked]
 
     def _search(self, teacher: Seq2seq, sentences: Sequence[Ids]) -> list[list[Ids]]:

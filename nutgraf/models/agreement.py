@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nutgraf import recipe
-from nutgraf.models.ending import Ending
 from nutgraf.models.proposals import Proposal, Score
 from nutgraf.models.scoring import Estimate, PairScorer, Side, mean_log_probs
 from nutgraf.models.wording import Wording
@@ -49,15 +48,12 @@ class Agreement:
     weights: recipe.Agreement
     wording: Wording | None = None  # puts proposals into the words of real summaries
 
-    def revise(self, texts: Sequence[Ids], proposed: Proposals, least: int = 1) -> Proposals:
-        """Return the proposals for each text as real summaries would say and end them, in `least` words or more."""
-        if self.wording:
-            reworded = iter(self.wording([words for group in proposed for words in group]))
-            proposed = [[*itertools.islice(reworded, len(group))] for group in proposed]
-        if not self.weights.cut:
+    def reword(self, proposed: Proposals) -> Proposals:
+        """Return the proposals for each text as real summaries would say them."""
+        if self.wording is None:
             return proposed
-        cut = Ending(self.fluency, self.weights.cut)
-        return [cut(text, group, least) for text, group in zip(texts, proposed, strict=True)]
+        reworded = iter(self.wording([words for group in proposed for words in group]))
+        return [[*itertools.islice(reworded, len(group))] for group in proposed]
 
     def rank(
         self, texts: Sequence[Ids], proposed: Proposals, estimate: Estimate = FREQUENT, kept: int | None = None

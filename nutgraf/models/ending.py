@@ -1,9 +1,9 @@
 """Where a summary ends: "profit falls in third quarter", not "... in third quarter after bank sets" (not in the paper).
 
-A beam ends a line where its words are used up. So the last words of a proposal s for a text x may be cut: of all n that
-may stay, those are kept that have the greatest
+A beam goes on until a line is long enough. So the last words of a summary s of a text x may be cut: of the first n
+words, those are kept that have the greatest
 
-    log p(end | s) + GOES_ON * log( p(end | s) / (p(end | s) + p(w | s)) ) - (words cut)
+    log p(end | s) + GOES_ON * log( p(end | s) / (p(end | s) + p(w | s)) ) - CUT * (words cut)
 
 where trigrams of real summaries say what comes after the n words, and w is the word after the last of them in x: a
 summary does not end in "wall" if the text goes on with "street".
@@ -19,7 +19,7 @@ import numpy as np
 from nutgraf.text.lexicon import Ids
 from nutgraf.text.trigrams import END, START, Floats, Longs, Trigrams, classes_of
 
-GOES_ON = 2.0
+GOES_ON, CUT = 2.0, 1.5
 _NONE = -2  # in place of a word: there is none
 
 
@@ -42,7 +42,7 @@ class Ending:
         for (row, stay), value in zip(
             ends, self._values(text, np.array(last, dtype=np.int32).reshape(-1, 2)).tolist(), strict=True
         ):
-            value -= len(summaries[row]) - stay
+            value -= CUT * (len(summaries[row]) - stay)
             if value > best[row]:
                 best[row], kept[row] = value, stay
         return [words[:stay] for words, stay in zip(summaries, kept, strict=True)]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from nutgraf import recipe as recipes
 from nutgraf.learning.beam import LEAST_BATCH, NEVER, Beam, Decoder, DecodingState, beam
 from nutgraf.models.agreement import Agreement, Proposals
+from nutgraf.models.ending import Ending
 from nutgraf.models.light import LightModel
 from nutgraf.models.light_decoding import Forbid, LightDecoder
 from nutgraf.models.proposals import Proposal
@@ -217,11 +218,16 @@ class Agreed:
         check_stop(request.should_stop)
         searches = max(map(len, found))  # members whose beam is wide enough have made one
         rounds = zip(*([*own, *own[-1:] * (searches - len(own))] for own in found), strict=True)
-        joined, least = map(_join_proposals, rounds), request.decoding.min_words
-        first, *wider = [self.agreement.revise(sentences, proposed, least) for proposed in joined]
+        first, *wider = [self.agreement.reword(_join_proposals(of_members)) for of_members in rounds]
         ranked = self._rank(sentences, first)
         if wider:
             ranked = self._rank_wider(sentences, [group[0].words for group in ranked], wider[0])
+        if self.agreement.weights.cut:
+            cut = Ending(self.agreement.fluency, self.agreement.weights.cut)
+            ranked = [
+                _cut_ends(cut, sentence, proposals, decoding.min_words)
+                for sentence, proposals in zip(sentences, ranked, strict=True)
+            ]
         return [proposals[: request.n_best] for proposals in ranked]
 
     def _part(self, request: SearchRequest, before: int) -> SearchRequest:
@@ -261,6 +267,15 @@ class Agreed:
 def _join_proposals(of_members: Sequence[list[list[Ids]]]) -> list[list[Ids]]:
     """Return what all members found for each sentence, without empty summaries."""
     return [[words for own in of_one for words in own if len(words)] for of_one in zip(*of_members, strict=True)]
+
+
+def _cut_ends(cut: Ending, sentence: Ids, proposals: Sequence[Proposal], least: int) -> list[Proposal]:
+    """Return the proposals with better ends; of those that are the same then, the first."""
+    found: dict[tuple[int, ...], Proposal] = {}
+    shorter = cut(sentence, [proposal.words for proposal in proposals], least)
+    for proposal, words in zip(proposals, shorter, strict=True):
+        found.setdefault(tuple(words.tolist()), replace(proposal, words=words))
+    return list(found.values())
 
 
 def _put_first(summary: Ids, proposals: Sequence[Proposal]) -> list[Proposal]:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from nutgraf.models.ending import GOES_ON, Ending
+from nutgraf.models.ending import CUT, GOES_ON, Ending
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import SPECIALS, Ids, Lexicon
 from nutgraf.text.trigrams import END, Trigrams, classes_of
@@ -93,7 +93,7 @@ def slow(trigrams: Trigrams, text: Ids, summary: Ids, most: int, least: int) -> 
             else 0.0
         )
         end = probable[END]
-        value = math.log(end) + GOES_ON * math.log(end / (end + follows)) - (len(words) - stay)
+        value = math.log(end) + GOES_ON * math.log(end / (end + follows)) - CUT * (len(words) - stay)
         if value > best[0]:
             best = (value, words[:stay])
     return best[1]

@@ -75,20 +75,23 @@ def test_proposals_are_put_into_other_words_before_they_are_weighed(monkeypatch:
     assert search(agreed, SENTENCES, 3) == [[one.words.tolist() for one in group[:3]] for group in expected]
 
 
-def test_the_ends_of_proposals_are_cut_before_they_are_weighed_to_no_less_than_asked_for() -> None:
+def test_the_ends_of_what_was_chosen_are_cut_to_no_less_than_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nutgraf.models.ending.CUT", 0.0)
     agreed = toy_agreed()
     agreed.agreement = replace(agreed.agreement, weights=replace(agreed.agreement.weights, cut=2))
     cut = Ending(agreed.agreement.fluency, 2)
     for decoding in (replace(DECODING, min_words=least) for least in (1, 2, 4)):
         beams = [search(member, SENTENCES, 3, decoding) for member in agreed.members]
         proposed = [[np.array(words, np.int32) for words in [*a, *b]] for a, b in zip(*beams, strict=True)]
-        shorter = [cut(text, group, decoding.min_words) for text, group in zip(SENTENCES, proposed, strict=True)]
-        lengths = [[len(words) for group in some for words in group] for some in (proposed, shorter)]
-        assert (lengths[0] == lengths[1]) == (decoding.min_words == 4)
-        expected = agreed.agreement.rank(SENTENCES, shorter)
-        found = search(agreed, SENTENCES, 3, decoding)
-        assert found == [[one.words.tolist() for one in group[:3]] for group in expected]
-        assert all(len(words) >= decoding.min_words for group in found for words in group)
+        changed = False
+        for text, group, found in zip(SENTENCES, proposed, search(agreed, SENTENCES, 3, decoding), strict=True):
+            [ranked] = agreed.agreement.rank([text], [group])
+            whole = [one.words for one in ranked]
+            ends = [tuple(words.tolist()) for words in cut(text, whole, decoding.min_words)]
+            assert found == [list(words) for words in dict.fromkeys(ends)][:3]
+            assert all(len(words) >= decoding.min_words for words in found)
+            changed |= found != [words.tolist() for words in whole[:3]]
+        assert changed == (decoding.min_words < 4)
 
 
 def test_members_propose_as_many_lines_as_the_agreement_says() -> None:
