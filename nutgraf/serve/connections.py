@@ -23,6 +23,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from nutgraf.serve.access import Access
 from nutgraf.serve.errors import error_body
+from nutgraf.serve.gate import HEADERS
 from nutgraf.serve.limits import Limits
 from nutgraf.serve.log import LOGGER
 
@@ -30,10 +31,22 @@ SPARE = 32  # descriptors for everything other than connections
 PAUSE = 0.5  # seconds after a connection could not be accepted
 _LOGGED_EVERY = 60.0  # seconds
 _BUSY = error_body("too_many_connections", "too many connections; try again later")
-_REFUSAL = (
-    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 1\r\nConnection: close\r\n"
-    b"Content-Length: %d\r\n\r\n%s"
-) % (len(_BUSY), _BUSY)
+
+
+def _last_headers(body: bytes) -> dict[str, str]:
+    """Return the headers of an error after which the connection ends; no app adds those of other answers."""
+    own = {"Content-Type": "application/json", "Content-Length": str(len(body)), "Connection": "close"}
+    return HEADERS | own
+
+
+_REFUSAL = b"".join(
+    (
+        b"HTTP/1.1 503 Service Unavailable\r\n",
+        *(f"{name}: {value}\r\n".encode() for name, value in ({"Retry-After": "1"} | _last_headers(_BUSY)).items()),
+        b"\r\n",
+        _BUSY,
+    )
+)
 
 
 class Connection(H11Protocol):
@@ -69,9 +82,8 @@ class Connection(H11Protocol):
             self.transport.abort()
             return
         body = error_body("invalid_http", msg)
-        headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), "Connection": "close"}
         for event in (
-            h11.Response(status_code=400, headers=list(headers.items()), reason=b"Bad Request"),
+            h11.Response(status_code=400, headers=list(_last_headers(body).items()), reason=b"Bad Request"),
             h11.Data(data=body),
             h11.EndOfMessage(),
         ):

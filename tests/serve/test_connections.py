@@ -106,6 +106,7 @@ def test_a_client_with_too_many_busy_connections_is_refused_in_json() -> None:
             with closing(connect(client)) as refused:
                 answer = read_all(refused)
             assert answer.startswith(b"HTTP/1.1 503 ")
+            assert b"X-Content-Type-Options: nosniff\r\n" in answer
             assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["code"] == "too_many_connections"
             slow.go.set()
             assert [connection.recv(15) for connection in busy] == [b"HTTP/1.1 200 OK"] * 4
@@ -180,6 +181,7 @@ def test_what_is_no_http_gets_an_error_in_json(sent: bytes) -> None:
         connection.sendall(sent)
         answer = connection.recv(65536)
         assert answer.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 405 "))
+        assert b"\r\nx-content-type-options: nosniff\r\n" in answer.lower()
         body = answer.partition(b"\r\n\r\n")[2] or connection.recv(65536)
         assert list(json.loads(body)["error"]) == ["code", "message"]
 
