@@ -52,7 +52,7 @@ class Corpus(Sequence[Ids]):
         with naming(paths[0]):
             tokens = _map(paths[0], np.int32)
         with naming(paths[1]):
-            offsets = np.asarray(_map(paths[1], np.int64))
+            offsets = _map(paths[1], np.int64)
             if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(tokens) or (offsets[1:] < offsets[:-1]).any():
                 raise ValueError("these are not the starts of the sentences")
         return cls(tokens, offsets)
@@ -199,5 +199,5 @@ def _map(path: Path, kind: type[np.int32 | np.int64]) -> NDArray[Any]:
         start, size = file.tell(), os.fstat(file.fileno()).st_size
     if found != np.dtype(kind) or len(shape) != 1 or size != start + shape[0] * found.itemsize:
         raise ValueError(f"{shape} of {found} in {size:,} bytes")
-    # An empty array cannot be mapped.
-    return np.memmap(path, found, "r", start, shape) if shape[0] else np.zeros(0, found)
+    # An empty array cannot be mapped. A plain view is cut into sentences ten times as fast as the map itself.
+    return np.asarray(np.memmap(path, found, "r", start, shape)) if shape[0] else np.zeros(0, found)

@@ -32,7 +32,7 @@ def test_lengths_and_counts_by_hand() -> None:
 def test_a_saved_corpus_is_mapped_and_not_read(tmp_path: Path) -> None:
     Corpus.of(SENTENCES).save(tmp_path, "texts")
     corpus = Corpus.open(tmp_path, "texts")
-    assert isinstance(corpus.tokens, np.memmap)
+    assert isinstance(corpus.tokens.base, np.memmap)
     assert [sentence.tolist() for sentence in corpus] == SENTENCES
     assert corpus.tokens.dtype == np.int32
     with pytest.raises(ValueError, match="read-only"):

@@ -32,7 +32,7 @@ def test_numbers_follow_the_joint_frequency_and_then_the_first_sight(tmp_path: P
     assert found.lexicon.words[3 : 3 + len(expected)] == expected
     assert found.texts[0].tolist() == [4, 5, 6, 7, 10, 3, 11, 8]
     assert sentences(found)[0] == ["acme", "said", "on", "monday", "that", "profit", "rose", "."]
-    assert isinstance(found.texts.tokens, np.memmap)
+    assert isinstance(found.texts.tokens.base, np.memmap)
 
 
 def test_long_lines_are_cut_and_lines_without_words_left_out(tmp_path: Path) -> None:

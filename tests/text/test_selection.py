@@ -66,4 +66,4 @@ def test_saved_block_by_block_it_has_the_bytes_of_a_corpus(tmp_path: Path, monke
 def test_the_words_stay_on_disk(tmp_path: Path) -> None:
     Corpus.of(ALL).save(tmp_path, "all")
     selection = Selection.of(Corpus.open(tmp_path, "all")).take(np.arange(4))
-    assert isinstance(Selection.join([selection, selection]).corpora[1].tokens, np.memmap)
+    assert isinstance(Selection.join([selection, selection]).corpora[1].tokens.base, np.memmap)
