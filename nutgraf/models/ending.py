@@ -37,11 +37,10 @@ class Ending:
             for row, words in enumerate(summaries)
             for stay in range(len(words), max(min(least, len(words)), len(words) - self.most, 1) - 1, -1)
         ]
-        last = [[_NONE, _NONE, *summaries[row].tolist()][stay : stay + 2] for row, stay in ends]
+        padded = [[_NONE, _NONE, *words.tolist()] for words in summaries]
+        last = np.array([padded[row][stay : stay + 2] for row, stay in ends], dtype=np.int32).reshape(-1, 2)
         best, kept = [-np.inf] * len(summaries), [len(words) for words in summaries]
-        for (row, stay), value in zip(
-            ends, self._values(text, np.array(last, dtype=np.int32).reshape(-1, 2)).tolist(), strict=True
-        ):
+        for (row, stay), value in zip(ends, self._values(text, last).tolist(), strict=True):
             value -= CUT * (len(summaries[row]) - stay)
             if value > best[row]:
                 best[row], kept[row] = value, stay

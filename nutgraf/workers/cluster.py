@@ -2,7 +2,7 @@
 
 Only Ray's core is used. A task is a function of nutgraf's with paths and numbers; Ray repeats it where its worker or
 its machine dies. Machines that differ are refused at the start, and by every task: one may join later. No task is
-cancelled: Ray's driver aborts where a task ends in that moment. What still runs when all else has failed ends with it.
+cancelled: Ray's driver aborts where a task ends in that moment. What a failed map leaves running ends with the driver.
 """
 
 from __future__ import annotations

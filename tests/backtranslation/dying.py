@@ -54,7 +54,7 @@ def fail(item: str, tell: Tell) -> None:
     raise ZeroDivisionError("division by zero")
 
 
-def leave_alone(marks: Path, rank: Rank, tell: Tell) -> None:
+def fail_as_second(marks: Path, rank: Rank, tell: Tell) -> None:
     """Fail as the second of two; the first waits, and leaves its process id."""
     if rank.number == 0:
         (marks / "waits").write_text(str(os.getpid()))

@@ -38,6 +38,7 @@ from tests.backtranslation import dying
 from tests.backtranslation.dying import Dying, FragileCluster
 from tests.cli.commands import Capture
 from tests.cli.commands import run as run_command
+from tests.serve.serving import wait_for
 from tests.tiny import Corpus, checksums, request
 
 CPU = Hardware("cpu", 1)
@@ -232,13 +233,9 @@ def test_an_error_of_a_worker_is_raised_as_if_it_had_happened_here(connected: Cl
 
 def test_of_two_that_train_together_the_first_is_killed_if_the_second_fails(connected: Cluster, tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match="nothing to learn from"):
-        connected.gang(partial(dying.leave_alone, tmp_path), 2, 1, tmp_path, ignore)
+        connected.gang(partial(dying.fail_as_second, tmp_path), 2, 1, tmp_path, ignore)
     waits = Path("/proc") / (tmp_path / "waits").read_text()
-    for _ in range(600):
-        if not waits.exists():
-            break
-        time.sleep(0.1)
-    assert not waits.exists()
+    wait_for(lambda: not waits.exists(), seconds=60)
 
 
 @pytest.mark.usefixtures("nodes")

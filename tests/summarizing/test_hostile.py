@@ -1,5 +1,6 @@
 """Models whose checksums are right and whose contents are wrong: refused by name, fast, and within little memory."""
 
+import ast
 import json
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+import nutgraf
 from nutgraf.errors import RecipeError, RunError
 from nutgraf.run.folder import Run
 from nutgraf.summarizing.export import write
@@ -212,3 +214,11 @@ def test_iterations_without_end_are_refused(copied: Run) -> None:
     with pytest.raises(RecipeError, match=r"recipe\.toml: plan\.iterations = 100000000"):
         Run.open(copied.folder)
     assert time.monotonic() - began < 5
+
+
+def test_no_array_of_objects_is_written_or_read() -> None:
+    """numpy would unpickle it, and run what a stranger's file says; ruff has no rule for this keyword."""
+    for path in Path(nutgraf.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
+                assert ast.unparse(node.value) == "False", f"{path}:{node.value.lineno}"
