@@ -381,6 +381,7 @@ class Generation(Section):
     reword: bool = default(
         False, "initial and taught summaries have the forms of verbs, and small words, that real ones have"
     )
+    mend: bool = default(False, "initial and taught summaries are whole lines: no word that joins others is missing")
 
     def __post_init__(self) -> None:
         for least, most in (("min_text_words", "max_text_words"), ("min_summary_words", "max_summary_words")):
@@ -401,6 +402,7 @@ class Agreement(Section):
     initial_beam: Hypotheses = default(5, "summaries that members of `plan.learn_initial` propose")
     reword: bool = default(False, "verbs of proposals become present, where summaries would say them so")
     cut: ZeroOrMore = default(0, "words that may be cut from the end of a line, where summaries would end sooner")
+    mend: bool = default(False, "lines are made whole: words that join others come back, and phrases are ended")
 
 
 @dataclass(frozen=True, config=CONFIG)

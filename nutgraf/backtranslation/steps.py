@@ -29,6 +29,7 @@ from nutgraf.models.generation import Apply, full_stop_of, sampler
 from nutgraf.models.initializers import Initializer, load_initializer
 from nutgraf.models.learn import fit_of, learn
 from nutgraf.models.members import Members
+from nutgraf.models.mending import Mender
 from nutgraf.models.scoring import Estimate
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.models.wording import Wording
@@ -58,6 +59,7 @@ CASED_LINES = 100_000  # of each corpus: enough to know how words are written
 FLUENCY_SUMMARIES = 300_000  # from which teachers know what reads well
 ATTEMPT = "attempt-"  # in the work folder: what one attempt at a step has made so far
 _MODELS_KEPT = 2  # by a worker, of steps whose pairs it makes by turns
+LEAST_WHOLE = 5  # words of an initial summary that stay when its end is mended
 FEW_FOUND = 100  # pairs: too few to learn from
 Vectors = NDArray[np.float32]
 
@@ -342,11 +344,18 @@ class Steps:
         return real_side(self.prepared.texts, self.prepared.summaries, limit, maker)
 
     def _initial(self, name: ModelName) -> Apply:
-        model = load_initializer(name.chain, self.run.step_folder(str(name)))
-        if not self.recipe.generation.reword:
-            return lambda sentences, _: model(sentences)
-        wording = self._wording(self._fluency(), leaves_out=True)
-        return lambda sentences, _: wording(model(sentences))
+        model, settings = load_initializer(name.chain, self.run.step_folder(str(name))), self.recipe.generation
+        wording = self._wording(self._fluency(), leaves_out=True) if settings.reword else list
+        mender = Mender.of(self.prepared.lexicon.words) if settings.mend else None
+
+        def apply(sentences: Sequence[Ids], _: int) -> list[Ids]:
+            summaries = wording(model(sentences))
+            if mender is None:
+                return summaries
+            short = (words[: settings.max_summary_words] for words in summaries)
+            return [mender(text, words, LEAST_WHOLE) for text, words in zip(sentences, short, strict=True)]
+
+        return apply
 
     def _wording(self, trigrams: Trigrams, leaves_out: bool) -> Wording:
         return Wording.of(trigrams, self.prepared.lexicon.words, leaves_out)
@@ -362,9 +371,10 @@ class Steps:
         expander = next(model for name, model in models.items() if name.expands)
         teaching, fluency = self.recipe.teaching, self._fluency()
         wording = self._wording(fluency, leaves_out=False) if self.recipe.generation.reword else None
+        mender = Mender.of(self.prepared.lexicon.words) if self.recipe.generation.mend else None
         return Committee(
             [model for name, model in models.items() if not name.expands],
-            Agreement(expander, fluency, teaching.weights, wording),
+            Agreement(expander, fluency, teaching.weights, wording, mender),
             teaching,
             usual_length(self.recipe.decoding, self.prepared.summaries),
             self.recipe.training.shortlist,
@@ -446,7 +456,9 @@ class Steps:
         return learned.joined(pairs.union(real), self.recipe.near.repeat) if real else learned
 
     def _cut(self, summaries: Corpus) -> Corpus:
-        """Return summaries that are no longer than those that models make."""
+        """Return summaries that are no longer than those that models make; whole lines stay whole."""
+        if self.recipe.generation.mend:
+            return summaries
         return Corpus.of(words[: self.recipe.generation.max_summary_words] for words in summaries)
 
     def untrained(self, step: Step, seed: str) -> Seq2seq:

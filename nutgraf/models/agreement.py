@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nutgraf import recipe
+from nutgraf.models.mending import Mender
 from nutgraf.models.proposals import Proposal, Score
 from nutgraf.models.scoring import Estimate, PairScorer, Side, mean_log_probs
 from nutgraf.models.wording import Wording
@@ -47,6 +48,7 @@ class Agreement:
     fluency: Trigrams
     weights: recipe.Agreement
     wording: Wording | None = None  # puts proposals into the words of real summaries
+    mender: Mender | None = None  # makes whole lines of what was chosen
 
     def reword(self, proposed: Proposals) -> Proposals:
         """Return the proposals for each text as real summaries would say them."""
@@ -54,6 +56,11 @@ class Agreement:
             return proposed
         reworded = iter(self.wording([words for group in proposed for words in group]))
         return [[*itertools.islice(reworded, len(group))] for group in proposed]
+
+    def mend(self, text: Ids, summary: Ids, least: int, most: int) -> Ids:
+        """Return a summary of the text as a whole line; one that would have more than `most` words stays as it is."""
+        mended = self.mender(text, summary, least) if self.mender else summary
+        return mended if len(mended) <= most else summary
 
     def rank(
         self, texts: Sequence[Ids], proposed: Proposals, estimate: Estimate = FREQUENT, kept: int | None = None

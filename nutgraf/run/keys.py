@@ -108,6 +108,9 @@ def _of_pairs(step: Step, recipe: Recipe) -> Values:
     # Where nothing is put into other words, pairs are what they always were.
     if recipe.generation.reword and step.model and (step.model.teacher or not is_seq2seq(step.model)):
         names.append("reword")
+    if recipe.generation.mend and step.model and (step.model.teacher or not is_seq2seq(step.model)):
+        names.append("mend")
+        names += [] if step.model.teacher else ["max_summary_words"]
     if step.model and step.model.teacher:
         searched = _values(recipe, "decoding", without=("beam", "shorter", "trim", "prefer_true", "faithful"))
         shortlist = _values(recipe, "training", "shortlist")

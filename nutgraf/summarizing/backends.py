@@ -8,7 +8,7 @@ business.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -228,7 +228,19 @@ class Agreed:
                 _cut_ends(cut, sentence, proposals, decoding.min_words)
                 for sentence, proposals in zip(sentences, ranked, strict=True)
             ]
+        if self.agreement.mender:
+            ranked = [
+                self._mend(sentence, proposals[: request.n_best], decoding)
+                for sentence, proposals in zip(sentences, ranked, strict=True)
+            ]
         return [proposals[: request.n_best] for proposals in ranked]
+
+    def _mend(self, sentence: Ids, proposals: Sequence[Proposal], decoding: recipes.Decoding) -> list[Proposal]:
+        """Return the proposals as whole lines; of those that are the same then, the first."""
+        bounds = decoding.min_words, decoding.max_words
+        return _without_repeats(
+            replace(one, words=self.agreement.mend(sentence, one.words, *bounds)) for one in proposals
+        )
 
     def _part(self, request: SearchRequest, before: int) -> SearchRequest:
         """Return the same for one member, with its own beam; its progress is a part, behind that of `before` others."""
@@ -271,10 +283,15 @@ def _join_proposals(of_members: Sequence[list[list[Ids]]]) -> list[list[Ids]]:
 
 def _cut_ends(cut: Ending, sentence: Ids, proposals: Sequence[Proposal], least: int) -> list[Proposal]:
     """Return the proposals with better ends; of those that are the same then, the first."""
-    found: dict[tuple[int, ...], Proposal] = {}
     shorter = cut(sentence, [proposal.words for proposal in proposals], least)
-    for proposal, words in zip(proposals, shorter, strict=True):
-        found.setdefault(tuple(words.tolist()), replace(proposal, words=words))
+    return _without_repeats(replace(one, words=words) for one, words in zip(proposals, shorter, strict=True))
+
+
+def _without_repeats(proposals: Iterable[Proposal]) -> list[Proposal]:
+    """Return the proposals in their order, each line once."""
+    found: dict[tuple[int, ...], Proposal] = {}
+    for proposal in proposals:
+        found.setdefault(tuple(proposal.words.tolist()), proposal)
     return list(found.values())
 
 

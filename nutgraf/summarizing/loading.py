@@ -12,6 +12,7 @@ from nutgraf.extras import has_torch
 from nutgraf.models.agreement import Agreement
 from nutgraf.models.light import LightModel
 from nutgraf.models.members import Members
+from nutgraf.models.mending import Mender
 from nutgraf.models.wording import Wording
 from nutgraf.run.folder import STEPS, Choice, Run
 from nutgraf.run.names import AGREED, ModelName
@@ -82,13 +83,12 @@ def _load_agreed(
     words = len(language.lexicon)
     *summarizers, expander = [_load_seq2seq(run.intact(name), device, words, light) for name in members.names]
     searched = [make_searched(model, language) for model in summarizers]
-    wording = None
-    if members.weights.reword:
-        # An export has the words that its models know, and no others; a run must choose the same forms.
-        known = frozenset(summarizers[0].target.ids.tolist())
-        vocabulary = [word if place in known else "" for place, word in enumerate(language.lexicon.words)]
-        wording = Wording.of(members.fluency, vocabulary, leaves_out=False)
-    return Agreed(searched, Agreement(expander, members.fluency, members.weights, wording), members.beams)
+    # An export has the words that its models know, and no others; a run must choose the same forms.
+    known = frozenset(summarizers[0].target.ids.tolist())
+    vocabulary = [word if place in known else "" for place, word in enumerate(language.lexicon.words)]
+    wording = Wording.of(members.fluency, vocabulary, leaves_out=False) if members.weights.reword else None
+    mender = Mender.of(vocabulary) if members.weights.mend else None
+    return Agreed(searched, Agreement(expander, members.fluency, members.weights, wording, mender), members.beams)
 
 
 def _load_seq2seq(folder: Path, device: str | torch.device, lexicon: int, light: bool) -> LightModel | Seq2seq:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -39,11 +39,13 @@ class Grammar:
     bare: Words = NONE  # "name"
     third: Words = NONE  # "names"
     past: Words = NONE  # "named"
+    going: Words = NONE  # "naming"
     to: int = -1
     infinitive: Words = NONE  # words such as "to", "may"
     plural: Words = NONE  # words in -s
     helpers: Words = NONE  # words such as "has"
     want_to: Words = NONE  # words such as "due"
+    family: Mapping[int, Words] = field(default_factory=dict)  # all forms of a word that has several
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Grammar:
@@ -62,11 +64,13 @@ class Grammar:
             known(bare),
             known(third),
             known(inflections.past_forms()),
+            known(inflections.going_forms()),
             ids.get(_TO, -1),
             known(_INFINITIVE),
             known(plural),
             known(_HELPERS),
             known(_WANT_TO),
+            _families(inflections, ids),
         )
 
     def forms_after(self, before: Sequence[int], word: int) -> list[int]:
@@ -86,3 +90,11 @@ class Grammar:
             if one == self.to and other in self.past and (place == 0 or words[place - 1] not in self.want_to)
         ]
         return np.delete(sentence, mistaken) if mistaken else sentence
+
+
+def _families(inflections: Inflections, ids: Mapping[str, int]) -> dict[int, Words]:
+    """Return all forms of each word that has several, in ids; "to" stands for "will"."""
+    forms = inflections.all_forms() | {_TO: _FUTURE | {_TO}}
+    return {
+        ids[word]: frozenset(ids[form] for form in own if form in ids) for word, own in forms.items() if word in ids
+    }

@@ -70,6 +70,10 @@ class Inflections:
         past = frozenset(form for _, others in self._verbs for form in others if not form.endswith("ing"))
         return past.difference(*self.present_forms())
 
+    def going_forms(self) -> frozenset[str]:
+        """Return the -ing forms of verbs."""
+        return frozenset(form for _, others in self._verbs for form in others if form.endswith("ing"))
+
 
 def _short_forms(known: frozenset[str]) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
     """Yield the short forms of each word that has one, and the word."""

@@ -1,0 +1,207 @@
+"""Lines that are whole: "rain and winds of up to 140 km an hour", not "rain winds up to 140 hour" (not in the paper).
+
+Models leave out words that a sentence cannot do without, and stop in the middle of a phrase. The text says what is
+missing: its words are matched with those of its summary, in order, and forms of one word match. Then, in this order,
+
+- a line that begins with a verb gets the first phrase of the text as its subject;
+- between two words of the summary that are near in the text, what joins them comes back: prepositions, conjunctions,
+  negations, one other word, "to" for "will" before a verb, "says" before what was said. Words that no headline needs,
+  such as "Inc", do not;
+- a participle stays one: "killed" of "were killed" does not become "kills", nor "valuing" "values". A verb agrees with
+  the head of its subject, as far as prepositions show it: "shares of Acme fall";
+- a line that ends within a phrase goes on for a word or two, or back to the last phrase that is whole.
+
+In ids of a lexicon. The rules are those of English headlines; `text.grammar` knows the forms of words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nutgraf.text.grammar import Grammar
+from nutgraf.text.lexicon import Ids
+from nutgraf.text.small_words import SmallWords, Words
+
+MOST_MISSING = 3  # words in a row that may have been left out by mistake
+MOST_MORE = 2  # words that an end may need to be whole
+MOST_FOR_VERB = 6  # the same, where the line would otherwise have no verb
+
+
+@dataclass(frozen=True)
+class Mender:
+    """What makes summaries whole, with the words of their texts."""
+
+    grammar: Grammar
+    known: SmallWords
+    said: int
+    says: int
+    by: int
+    verbs: Words  # in any form; many are nouns, too
+    tensed: Words  # a sentence has one of these
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> Mender:
+        """Prepare it for a lexicon of words."""
+        grammar, known = Grammar.of(words), SmallWords.of(words)
+        said, says, by = (words.index(word) if word in words else -1 for word in ("said", "says", "by"))
+        tensed = grammar.past | grammar.third | known.future | known.be | {grammar.to}
+        return cls(grammar, known, said, says, by, grammar.past | grammar.going | grammar.third | grammar.bare, tensed)
+
+    def __call__(self, text: Ids, summary: Ids, least: int = 1) -> Ids:
+        """Return the summary of a text as a whole line; `least` words of it stay, if it had as many."""
+        source, line = text.tolist(), [word for word in summary.tolist() if word not in self.known.brackets]
+        while line and line[0] in self.known.marks:
+            del line[0]
+        line, places = self._drop_lone_links(source, line, self.match(source, line))
+        line, places = self._join(source, *self._add_subject(source, line, places))
+        line = self._keep_forms(source, line, places)
+        return np.array(self._finish(source, line, places, least), dtype=np.int32)
+
+    def match(self, text: Sequence[int], line: Sequence[int]) -> list[int]:
+        """Return the place in the text of each word of a line, in order; -1 for words that it does not have.
+
+        As many as possible are matched, each with the first place that allows it.
+        """
+        own = [self.grammar.family.get(word, frozenset()) | {word} for word in line]
+        longest = [[0] * (len(text) + 1) for _ in range(len(line) + 1)]  # from word i and place j on
+        for i in range(len(line) - 1, -1, -1):
+            row, below, forms = longest[i], longest[i + 1], own[i]
+            for j in range(len(text) - 1, -1, -1):
+                row[j] = max(row[j + 1], below[j], below[j + 1] + 1 if text[j] in forms else 0)
+        places: list[int] = []
+        start = 0
+        for i, forms in enumerate(own):
+            best = longest[i][start]
+            fitting = (j for j in range(start, len(text)) if text[j] in forms and longest[i + 1][j + 1] + 1 == best)
+            places.append(next(fitting, -1))
+            start = max(start, places[-1] + 1)
+        return places
+
+    def _drop_lone_links(
+        self, text: Sequence[int], line: Sequence[int], places: Sequence[int]
+    ) -> tuple[list[int], list[int]]:
+        """Return the line and its places without "on" of "on Monday", where it lacks "Monday"."""
+
+        def is_lone(i: int, place: int) -> bool:
+            follows = place + 1 if 0 <= place < len(text) - 1 else -1
+            needless = line[i] in self.known.links and follows >= 0 and text[follows] in self.known.not_needed
+            return needless and follows not in places[i + 1 : i + 2]
+
+        kept = [i for i, place in enumerate(places) if not is_lone(i, place)]
+        return [line[i] for i in kept], [places[i] for i in kept]
+
+    def _add_subject(
+        self, text: Sequence[int], line: Sequence[int], places: Sequence[int]
+    ) -> tuple[Sequence[int], Sequence[int]]:
+        """Return the line and its places with the first phrase of the text, where it begins with a verb."""
+        if not line or places[0] < 1 or text[0] in self.known.marks or not self._is_verb(text, places[0]):
+            return line, places
+        end = next((k for k in range(min(MOST_MISSING, places[0])) if self._ends_phrase(text, k)), -1)
+        added = [k for k in range(end + 1) if text[k] not in self.known.articles]
+        return [*(text[k] for k in added), *line], [*added, *places]
+
+    def _join(self, text: Sequence[int], line: Sequence[int], places: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Return the line with the words that join its words in the text, and the places of all."""
+        joined, at = list(line[:1]), list(places[:1])
+        for before, place, word in zip(places, places[1:], line[1:], strict=False):
+            if 0 <= before < place - 1:
+                for k, missing in self._missing(text, before, place, word):
+                    joined.append(missing)
+                    at.append(k)
+            joined.append(word)
+            at.append(place)
+        return joined, at
+
+    def _missing(self, text: Sequence[int], before: int, place: int, word: int) -> list[tuple[int, int]]:
+        """Return what should not have been left out between two words of a line: its places, and what to say there."""
+        gap, last, known = range(before + 1, place), text[before], self.known
+        if text[place - 1] in known.future and text[place] == word and self.grammar.to >= 0:
+            kept = text[place - 1] if last in known.pronouns else self.grammar.to
+            return [] if last in known.future or last == self.grammar.to else [(place - 1, kept)]
+        if self._is_reported([text[k] for k in gap], word):
+            return [(gap[0], self.says)]
+        content = [k for k in gap if text[k] not in known.small and text[k] not in known.not_needed]
+        apart = any(text[k] in known.pronouns or text[k] in known.marks for k in content)
+        if len(gap) > MOST_MISSING or len(content) > 1 or apart:
+            return self._first_missing(text, gap)
+        needed = {*content, *(k for k in gap if text[k] in known.links and text[k + 1] not in known.not_needed)}
+        needed |= {k - 1 for k in needed if text[k] in known.negations and k > gap[0]}  # "did not"
+        if len(gap) == 1 and text[place] in known.each:
+            needed.add(gap[0])
+        return [(k, text[k]) for k in sorted(needed)]
+
+    def _first_missing(self, text: Sequence[int], gap: range) -> list[tuple[int, int]]:
+        """Return the first word of a longer gap, if it ends the phrase before it or opens the one behind it."""
+        first, opens = text[gap[0]], all(text[k] not in self.known.after_phrase for k in gap[1:])
+        ends = not self._ends_phrase(text, gap[0] - 1) and self._ends_phrase(text, gap[0])
+        marked = any(text[k] in self.known.marks for k in gap)
+        link = first in self.known.links and len(gap) <= MOST_MISSING + 1 and opens and not marked
+        return [(gap[0], first)] if ends or link else []
+
+    def _is_reported(self, gap: Sequence[int], word: int) -> bool:
+        """Whether a gap hides that what comes behind it was said: "Acme said on Monday its plant ..."."""
+        goes_on = any(word in words for words in (self.verbs, self.known.small, self.known.pronouns))
+        return len(gap) > 1 and self.said in gap[:2] and self.says >= 0 and not goes_on
+
+    def _keep_forms(self, text: Sequence[int], line: Sequence[int], places: Sequence[int]) -> list[int]:
+        """Return the line with participles as the text has them, and verbs that agree with their subjects."""
+        result = list(line)
+        for i, (word, place) in enumerate(zip(line, places, strict=True)):
+            if place < 0 or text[place] == word:
+                continue
+            before = text[place - 1] if place else -1
+            passive = place + 1 < len(text) and text[place + 1] == self.by  # "hurt by"
+            if passive or before in self.known.be | self.known.articles or text[place] in self.grammar.going:
+                result[i] = text[place]
+            elif word in self.grammar.third and self._is_plural(result[:i]):
+                result[i] = min(self.grammar.family.get(word, frozenset()) & self.grammar.bare, default=word)
+        return result
+
+    def _is_plural(self, before: Sequence[int]) -> bool:
+        """Whether a subject is several, as far as a preposition shows what its head is."""
+        starts = [place for place, word in enumerate(before, 1) if word in self.known.clause]
+        subject = before[starts[-1] :] if starts else before
+        head = next((place for place, word in enumerate(subject) if word in self.known.links - self.known.joints), 0)
+        return head > 0 and subject[head - 1] in self.grammar.plural
+
+    def _finish(self, text: Sequence[int], line: list[int], places: Sequence[int], least: int) -> list[int]:
+        """Return the line with an end that is no part of a phrase, if there is one near."""
+        last = places[-1] if places else -1
+        if last < 0 or self._ends_phrase(text, last):
+            return line
+        ends = [n for n in range(least, len(line)) if places[n - 1] >= 0 and self._ends_phrase(text, places[n - 1])]
+        shorter = line[: ends[-1]] if ends else []
+        has_verb = any(word in self.tensed for word in shorter or line)
+        for end in range(last + 1, min(last + (MOST_MORE if has_verb else MOST_FOR_VERB), len(text) - 1) + 1):
+            if text[end] in self.known.marks or (has_verb and text[end] in self.grammar.past):
+                break
+            if self._ends_phrase(text, end):
+                return [*line, *text[last + 1 : end + 1]]
+        return shorter or line
+
+    def _ends_phrase(self, text: Sequence[int], place: int) -> bool:
+        """Whether a phrase of the text ends with the word at a place."""
+        known, word = self.known, text[place]
+        follower = text[place + 1] if place + 1 < len(text) else None
+        if word in known.marks or word in known.want_more or follower in known.joints:
+            return False
+        if word in known.particles:  # "fire broke out at"
+            over = follower is None or follower in known.marks or follower in known.links
+            return over and place > 0 and self._is_verb(text, place - 1)
+        if word in known.small or word in known.pronouns:
+            return False
+        if follower is None or follower in known.marks:
+            return True
+        if follower in known.links:  # "fire broke" goes on with "out", "aims" with "to buy"
+            opens = follower in known.particles or follower == self.grammar.to
+            return not (opens and self._is_verb(text, place))
+        return follower in known.after_phrase and not self._is_verb(text, place)  # "valuing" goes on with "the firm"
+
+    def _is_verb(self, text: Sequence[int], place: int) -> bool:
+        """Whether a word is a verb, as far as its form and the two words before it tell."""
+        reach = 1 if text[place] in self.grammar.past else 2  # "the pay rise", but "a fire broke out"
+        before = text[max(0, place - reach) : place]
+        return text[place] in self.verbs and not any(word in self.known.articles for word in before)

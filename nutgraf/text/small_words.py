@@ -1,0 +1,78 @@
+"""Small words of English, by what they do in a sentence: what joins phrases and what ends them. In ids of a lexicon."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from nutgraf.text.inflection import words_of
+
+Words = frozenset[int]
+
+_PARTICLES = words_of("about around behind down in near off on out over through up")
+_JOINTS = words_of("and or")
+_LINKS = (
+    _PARTICLES
+    | _JOINTS
+    | words_of(
+        """across after against amid among as at because before between but by despite during for from if including into
+        n't no not of per since than to toward towards under until via when where while with within without"""
+    )
+)
+_PRONOUNS = words_of("he i it she that these they this those we which who whom you")
+_FUTURE = words_of("will would")
+_BE = words_of("are be been being is was were")
+_ARTICLES = words_of("a an her his its our some the their")
+_SMALL = _LINKS | _FUTURE | _BE | _ARTICLES | words_of("also did do does had has have")
+_NOT_NEEDED = words_of(
+    """ag co corp corporation inc incorporated llc ltd mr mrs ms nv plc sa se spa
+    monday tuesday wednesday thursday friday saturday sunday"""
+)
+_WANT_MORE = words_of("according compared due related said say says such")
+_LISTS = {
+    "particles": _PARTICLES,
+    "joints": _JOINTS,
+    "links": _LINKS,
+    "negations": words_of("n't not"),
+    "pronouns": _PRONOUNS,
+    "future": _FUTURE,
+    "be": _BE,
+    "articles": _ARTICLES,
+    "small": _SMALL,
+    "marks": words_of(""", . ; : - -- ( ) [ ] " `` '' ` ? ! & $"""),
+    "brackets": words_of("( ) [ ]"),
+    "not_needed": _NOT_NEEDED,
+    "each": words_of("barrel day hour kilometre litre mile minute month ounce person share tonne unit week year"),
+    "clause": words_of("after as because but if says say that when while which who"),
+    "want_more": _WANT_MORE,
+    "after_phrase": _SMALL | _PRONOUNS | _NOT_NEEDED | _WANT_MORE,
+}
+
+
+@dataclass(frozen=True)
+class SmallWords:
+    """The lists, as far as a lexicon has their words."""
+
+    particles: Words  # prepositions that may belong to a verb: "breaks out"
+    joints: Words  # "and": what comes before and behind is one phrase
+    links: Words  # prepositions, conjunctions and negations: sentences fall apart without them
+    negations: Words
+    pronouns: Words
+    future: Words  # "will", in a headline "to"
+    be: Words
+    articles: Words
+    small: Words  # links, articles and helping verbs
+    marks: Words
+    brackets: Words
+    not_needed: Words  # "Inc", "Monday": headlines do without
+    each: Words  # "hour" of "140 km an hour"
+    clause: Words  # "after": a new subject comes behind these
+    want_more: Words  # "due": no line ends in these
+    after_phrase: Words  # a phrase is over before these
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> SmallWords:
+        """Look the lists up in a lexicon of words."""
+        ids = {word: place for place, word in enumerate(words)}
+        found = {name: frozenset(ids[word] for word in listed if word in ids) for name, listed in _LISTS.items()}
+        return cls(*(found[field.name] for field in fields(cls)))
