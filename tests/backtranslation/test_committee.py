@@ -11,6 +11,7 @@ from nutgraf.learning.beam import Beam
 from nutgraf.learning.search import beam
 from nutgraf.models.agreement import Agreement
 from nutgraf.models.decoding import ConvDecoder
+from nutgraf.models.mending import Mender
 from nutgraf.models.scoring import Estimate
 from nutgraf.models.wording import Wording
 from nutgraf.text.corpus import Corpus
@@ -52,3 +53,19 @@ def test_proposals_are_put_into_other_words(monkeypatch: pytest.MonkeyPatch) -> 
     assert [[one.tolist() for one in group] for group in reworded] != [[one.tolist() for one in g] for g in proposed]
     best = [ranked[0].words.tolist() for ranked in agreement.rank(SENTENCES, reworded, Estimate())]
     assert [words.tolist() for words in committee(SENTENCES, 0)] == best
+
+
+def test_what_is_chosen_is_made_whole_if_it_does_not_get_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Mender, "__call__", lambda _, text, summary, least: np.append(summary, text[-1:]))
+    fluency, teacher, expander = Trigrams.train(SUMMARIES, WORDS), *(toy_model(copy=True, seed=seed) for seed in (0, 9))
+    for most in (2, 3):
+        decoding = recipe.Decoding(min_words=2, max_words=most)
+        chosen, whole = (
+            Committee([teacher], Agreement(expander, fluency, recipe.Agreement(), mender=mender), *rest)(SENTENCES, 0)
+            for mender in (None, Mender.of(WORDS.words))
+            for rest in [(recipe.Teaching(beam=3), decoding, 0, "key")]
+        )
+        longer = [np.append(words, text[-1:]) for words, text in zip(chosen, SENTENCES, strict=True)]
+        wanted = [new if len(new) <= most else old for old, new in zip(chosen, longer, strict=True)]
+        assert [words.tolist() for words in whole] == [words.tolist() for words in wanted]
+    assert any(len(words) == 2 for words in chosen)

@@ -12,10 +12,11 @@ from safetensors.numpy import load_file
 
 from nutgraf.backtranslation.found import load_chosen, load_match
 from nutgraf.backtranslation.pairs import coverage
-from nutgraf.backtranslation.steps import Steps, Task
+from nutgraf.backtranslation.steps import LEAST_WHOLE, Steps, Task
 from nutgraf.errors import RecipeError
 from nutgraf.hardware import Hardware
 from nutgraf.models import mu1, storage
+from nutgraf.models.mending import Mender
 from nutgraf.models.mu1 import Mu1
 from nutgraf.models.near import NONE, Near, Places, choose
 from nutgraf.models.wording import Wording
@@ -120,6 +121,19 @@ def test_initial_summaries_take_the_words_of_real_ones_where_the_recipe_says_so(
     Steps(run, CPU).make(Task(step, tmp_path, tmp_path, "seed"))
     wanted = Wording.of(Trigrams.train(prepared.summaries, prepared.lexicon), prepared.lexicon.words)(as_they_are[:])
     assert artificial_in(tmp_path) == lists(wanted) != lists(as_they_are)
+
+
+def test_initial_summaries_are_whole_where_the_recipe_says_so(finished: Run, tmp_path: Path) -> None:
+    generation = replace(finished.recipe.generation, mend=True, max_summary_words=5)
+    run = replace(finished, recipe=replace(finished.recipe, generation=generation))
+    prepared = Steps(run, CPU).prepared
+    as_they_are = Corpus.open(finished.step_folder("mu1-0.pairs"), ARTIFICIAL)
+    step = next(step for step in run.plan() if step.name == "mu1-0.pairs")
+    Steps(run, CPU).make(Task(step, tmp_path, tmp_path, "seed"))
+    mender, texts = Mender.of(prepared.lexicon.words), share(prepared.texts, LIMIT, ModelName("mu1"))
+    cut = [words[:5] for words in as_they_are]
+    wanted = [mender(text, words, LEAST_WHOLE) for text, words in zip(texts, cut, strict=True)]
+    assert artificial_in(tmp_path) == lists(wanted) != lists(cut)
 
 
 def test_a_summarizer_learns_to_write_initial_summaries_of_real_texts(finished: Run) -> None:

@@ -6,6 +6,7 @@ import json
 import shutil
 from dataclasses import astuple, replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from nutgraf import recipe as recipes
 from nutgraf.models.agreement import Agreement
 from nutgraf.models.ending import Ending
 from nutgraf.models.members import Members
+from nutgraf.models.mending import Mender
 from nutgraf.models.wording import Wording
 from nutgraf.progress import Progress
 from nutgraf.run.events import Event
@@ -92,6 +94,25 @@ def test_the_ends_of_what_was_chosen_are_cut_to_no_less_than_asked_for(monkeypat
             assert all(len(words) >= decoding.min_words for words in found)
             changed |= found != [words.tolist() for words in whole[:3]]
         assert changed == (decoding.min_words < 4)
+
+
+class Longer:
+    """In place of a Mender: puts the last word of the text behind a line."""
+
+    def __call__(self, text: Ids, summary: Ids, least: int = 1) -> Ids:
+        assert least == 2
+        return np.append(summary, text[-1:])
+
+
+def test_what_was_chosen_is_made_whole_if_it_does_not_get_too_long() -> None:
+    agreed, mender = toy_agreed(), Longer()
+    agreed.agreement = replace(agreed.agreement, mender=cast(Mender, mender))
+    decoding = replace(DECODING, min_words=2, max_words=4)
+    as_chosen = search(toy_agreed(), SENTENCES, 3, decoding)
+    for text, chosen, found in zip(SENTENCES, as_chosen, search(agreed, SENTENCES, 3, decoding), strict=True):
+        longer = [[*line, int(text[-1])] if len(line) < 4 else line for line in chosen]
+        assert found == [list(line) for line in dict.fromkeys(map(tuple, longer))]
+    assert {len(line) == 4 for group in as_chosen for line in group} == {False, True}
 
 
 def test_members_propose_as_many_lines_as_the_agreement_says() -> None:
