@@ -31,6 +31,7 @@ THRESHOLDS = 40.0  # seconds: to try values of eta and N
 _ONE_THREAD = (Kind.TEXT, Kind.CASING, Kind.ALIGNED, Kind.EMBEDDINGS)
 SEARCHED = 1.8e-9  # seconds for each text and summary that may be a pair
 REWORDED = 1e-3  # seconds for each initial summary in the words of real ones
+MENDED = 3e-4  # seconds to make one whole
 ADAPTED = 2e-3  # seconds for each text whose candidates are made to fit, and a second search
 
 
@@ -120,7 +121,7 @@ def _pairs(step: Step, recipe: Recipe, sizes: Sizes) -> float:
     if step.iteration:
         flops = forward(recipe, sizes.text_words, sizes.summary_words, recipe.generation.output_words)
         return count * flops / GENERATION_FLOPS
-    reworded = count * REWORDED * recipe.generation.reword
+    reworded = count * (REWORDED * recipe.generation.reword + MENDED * recipe.generation.mend)
     if step.chain == "dbae":
         beams = recipe.dbae.beam * recipe.dbae.max_words
         output_words = recipe.dbae.output_words or recipe.text.summaries_vocabulary

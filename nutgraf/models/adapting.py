@@ -18,7 +18,7 @@ near(x, s) and of near(x, s) without names and numbers: names that were put in a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,17 @@ class Text:
     names: list[list[int]]  # in a row, without words that summaries leave out
     vectors: list[Vectors]  # of the names
     numbers: list[tuple[int, int]]  # with the word behind each
+    supports: dict[int, bool] = field(
+        default_factory=dict
+    )  # whether a word is near one of its words, once it was asked
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A summary that is tried with several texts."""
+
+    words: list[int]
+    content: list[int]  # what it says, apart from names, numbers and usual words
 
 
 class Adapter:
@@ -78,10 +89,14 @@ class Adapter:
         content = self._vectors[[word for word in words if self._content[word]]]
         return Text(words, frozenset(words), content, names, [self._mean(name) for name in names], numbers)
 
-    def fit(self, text: Text, summary: Ids) -> list[int] | None:
-        """Return the summary with the names and numbers of the text; None where it does not fit."""
+    def read_candidate(self, summary: Ids) -> Candidate:
+        """Look for what a summary says apart from names and numbers."""
         words = summary.tolist()
-        named = self._put_names(text, words) if self._is_supported(text, words) else None
+        return Candidate(words, [word for word in words if self._content[word]])
+
+    def fit(self, text: Text, candidate: Candidate) -> list[int] | None:
+        """Return the summary with the names and numbers of the text; None where it does not fit."""
+        named = self._put_names(text, candidate.words) if self._is_supported(text, candidate.content) else None
         fitted = self._put_numbers(text, named) if named else None
         return fitted if fitted and len(fitted) >= LEAST_WORDS else None
 
@@ -115,13 +130,15 @@ class Adapter:
                 fitted[place] = next(new, NONE)
         return None if NONE in fitted else fitted
 
-    def _is_supported(self, text: Text, summary: list[int]) -> bool:
+    def _is_supported(self, text: Text, content: list[int]) -> bool:
         """Whether the text has, in the same or in other words, what a summary says apart from names and numbers."""
-        said = [word for word in summary if self._content[word]]
-        lacking = [word for word in said if word not in text.present]
-        if not said or 2 * len(lacking) > len(said):
+        lacking = [word for word in content if word not in text.present]
+        if not content or 2 * len(lacking) > len(content):
             return False
-        return not lacking or bool(((self._vectors[lacking] @ text.content.T).max(1) >= SUPPORT).all())
+        if new := [word for word in lacking if word not in text.supports]:
+            near = (self._vectors[new] @ text.content.T).max(1) >= SUPPORT
+            text.supports.update(zip(new, near.tolist(), strict=True))
+        return all(text.supports[word] for word in lacking)
 
     def _rows(self, words: list[int]) -> Iterator[tuple[int, int]]:
         """Yield where names in a row start and end."""
@@ -205,22 +222,24 @@ def _fit_block(
 ) -> Fitted:
     """Fit the candidates of some texts (texts, candidates), and keep what scores enough and is true."""
     read = [adapter.read(text) for text in texts]
+    places = np.unique(candidates[candidates != NONE]).tolist()
+    known = {place: adapter.read_candidate(model.summaries[place]) for place in places}
     rows: dict[tuple[int, int], list[int]] = {}
     for row, rank in np.argwhere(candidates != NONE).tolist():
         pair = row, int(candidates[row, rank])
-        if pair not in rows and (fitted := adapter.fit(read[row], model.summaries[pair[1]])):
+        if pair not in rows and (fitted := adapter.fit(read[row], known[pair[1]])):
             rows[pair] = fitted
-    of_texts, places = np.array([*rows], dtype=np.int64).reshape(-1, 2).T
+    of_texts, found = np.array([*rows], dtype=np.int64).reshape(-1, 2).T
     summaries = Corpus.of(rows.values())
     near, alike = (_score_pairs(words, texts, of_texts, summaries, model) for words in (model.words, search.words))
-    changed = [fitted != model.summaries[place].tolist() for (_, place), fitted in rows.items()]
+    changed = [fitted != known[place].words for (_, place), fitted in rows.items()]
     scores = np.where(changed, ADAPTED * np.sqrt(near * alike), near)
     good = [
         i
         for i in np.flatnonzero(scores >= min_score).tolist()
         if adapter.is_true(read[of_texts[i]], summaries[i].tolist())
     ]
-    return Fitted(of_texts, places, summaries, scores).take(np.array(good, dtype=np.int64))
+    return Fitted(of_texts, found, summaries, scores).take(np.array(good, dtype=np.int64))
 
 
 def _score_pairs(words: Words, texts: Corpus, of_texts: Places, summaries: Corpus, model: Near) -> Vectors:

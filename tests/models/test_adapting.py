@@ -51,7 +51,7 @@ def adapter(monkeypatch: pytest.MonkeyPatch) -> Adapter:
 
 
 def fit(adapter: Adapter, text: str, summary: str) -> str | None:
-    fitted = adapter.fit(adapter.read(ids(text)), ids(summary))
+    fitted = adapter.fit(adapter.read(ids(text)), adapter.read_candidate(ids(summary)))
     return None if fitted is None else " ".join(LEXICON.decode(fitted))
 
 

@@ -64,6 +64,7 @@ PAIRS_1 = {"mu1-1.pairs", "dbae-1.pairs", "pr-thr-1.pairs"}
         ("generation.sentences_per_chain=9", PAIRS_0),
         ("generation.top_k=9", PAIRS_1),
         ("generation.max_text_words=50", PAIRS_1),
+        ("generation.mend=true", PAIRS_0),
         ("generation.max_summary_words=9", {"mu1-2.pairs", "dbae-2.pairs", "pr-thr-2.pairs"}),
         ("decoding.beam=3", set()),
     ],
