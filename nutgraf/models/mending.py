@@ -139,7 +139,7 @@ class Mender:
         ends = not self._ends_phrase(text, gap[0] - 1) and self._ends_phrase(text, gap[0])
         marked = any(text[k] in self.known.marks for k in gap)
         link = first in self.known.links and len(gap) <= MOST_MISSING + 1 and opens and not marked
-        return [(gap[0], first)] if ends or link else []
+        return [(gap[0], first)] if (ends or link) and first not in self.known.not_needed else []
 
     def _is_reported(self, gap: Sequence[int], word: int) -> bool:
         """Whether a gap hides that what comes behind it was said: "Acme said on Monday its plant ..."."""
@@ -189,14 +189,14 @@ class Mender:
         if word in known.marks or word in known.want_more or follower in known.joints:
             return False
         if word in known.particles:  # "fire broke out at"
-            over = follower is None or follower in known.marks or follower in known.links
-            return over and place > 0 and self._is_verb(text, place - 1)
+            return follower is None or follower in known.marks or follower in known.links
         if word in known.small or word in known.pronouns:
             return False
         if follower is None or follower in known.marks:
             return True
-        if follower in known.links:  # "fire broke" goes on with "out", "aims" with "to buy"
-            opens = follower in known.particles or follower == self.grammar.to
+        if follower in known.links:  # "fire broke" goes on with "out", "aims" with "to buy", but not "shut" on Monday
+            needless = any(next_word in known.not_needed for next_word in text[place + 2 : place + 3])
+            opens = (follower in known.particles and not needless) or follower == self.grammar.to
             return not (opens and self._is_verb(text, place))
         return follower in known.after_phrase and not self._is_verb(text, place)  # "valuing" goes on with "the firm"
 
