@@ -51,7 +51,12 @@ def test_pairs_are_found_in_about_the_time_measured() -> None:
 
 
 def test_pairs_are_compared_before_a_summarizer_learns_from_them() -> None:
-    settings = recipe.override(recipe.load("cpu"), ["generation.sentences_per_chain=0", "training.min_coverage=0"])
+    chosen = [
+        "generation.sentences_per_chain=0",
+        "training.min_coverage=0",
+        'plan.initializers=["pr-thr", "dbae", "mu1", "near"]',
+    ]
+    settings = recipe.override(recipe.load("cpu"), chosen)
     comparing = recipe.override(settings, ["training.min_coverage=0.6"])
     plain, compared = (estimate(make_plan(one.plan), one, SIZES, threads=1) for one in (settings, comparing))
     more = {name: compared[name] - plain[name] for name in plain if compared[name] != plain[name]}
