@@ -9,7 +9,7 @@ import pytest
 
 from nutgraf.errors import InputError, MissingExtraError
 from nutgraf.run import inputs
-from nutgraf.run.inputs import cut_source, read_again, read_inputs, read_pairs_source, read_source
+from nutgraf.run.inputs import as_files, cut_source, read_again, read_inputs, read_pairs_source, read_source
 from nutgraf.store import is_url
 from nutgraf.text.reading import read_blocks, read_lines, read_whole
 from tests.cli.commands import Capture, run
@@ -44,8 +44,9 @@ def test_what_names_an_object() -> None:
 @pytest.mark.parametrize("ending", ["", ".gz", ".xz"])
 def test_an_object_is_the_same_input_as_the_file(bucket: str, tmp_path: Path, ending: str) -> None:
     (tmp_path / "texts.txt").write_text(LINES)
-    pack = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}[ending]
-    stored = read_source(put(f"{bucket}/texts.txt{ending}", pack(LINES.encode())))
+    raw = LINES.encode()
+    packed = {"": raw, ".gz": gzip.compress(raw), ".xz": lzma.compress(raw)}[ending]
+    stored = read_source(put(f"{bucket}/texts.txt{ending}", packed))
     assert stored.digest == read_source(str(tmp_path / "texts.txt")).digest
     assert stored.path == stored.absolute().path == f"{bucket}/texts.txt{ending}"
     assert list(read_again(stored)) == LINES.splitlines()
@@ -78,6 +79,8 @@ def test_all_inputs_may_be_objects(bucket: str) -> None:
     assert [found.texts.lines, found.summaries.lines, found.valid and found.valid.lines] == [1_000, 2, 1]
     assert not warnings
     assert read_pairs_source(pairs)[1] == [("A text .", "A title .")]
+    with as_files(texts, pairs) as files:
+        assert files == [texts, pairs]
     with pytest.raises(InputError, match="the same file"):
         read_inputs(texts, texts)
 

@@ -187,7 +187,7 @@ def run_training(request: Request, listener: Listener = ignore, warn: Callable[[
         inputs, found = local.read()
         for message in found:
             warn(message)
-        with claim(out), use_store(request.store, request.take_store) as stored:
+        with claim(out), use_store(request.store, out, request.take_store) as stored:
             run = _begin(Run(out, request.recipe, inputs, request.aligned_limits), steps, stored, warn)
             hardware.use()
             with use_executor(request.cluster, hardware, out) as executor:

@@ -24,6 +24,7 @@ from nutgraf.files import is_partial_of, read_bytes, refuse_links, write_atomica
 from nutgraf.run import manifest as records
 from nutgraf.run.evaluations import FOLDER as EVALUATION
 from nutgraf.run.evaluations import evaluations
+from nutgraf.run.holder import COPY
 from nutgraf.run.inputs import Inputs, Source
 from nutgraf.run.keys import step_keys
 from nutgraf.run.lock import LOCK, lock
@@ -35,7 +36,7 @@ from nutgraf.run.seals import read_recipe, read_table, seal_recipe, seal_table
 FORMAT = 2
 RUN, RECIPE, STEPS, PROGRESS = "run.json", "recipe.toml", "steps", "progress.json"
 REPORT, TENSORBOARD = "report.html", "tensorboard"
-OURS = (RUN, RECIPE, STEPS, PROGRESS, EVALUATION, REPORT, TENSORBOARD, LOCK)  # all that we write
+OURS = (RUN, RECIPE, STEPS, PROGRESS, EVALUATION, REPORT, TENSORBOARD, LOCK, COPY)  # all that we write
 _MOST_LIMITS = 100
 _FREE = ("plan.iterations", "plan.train_all", "plan.agreed", "plan.baselines", "decoding.")
 
@@ -214,7 +215,7 @@ def claim(folder: Path) -> Iterator[None]:
 
 def _is_first(path: Path) -> bool:
     """Whether a kill in the first moment of a run can leave this behind."""
-    return path.name in (LOCK, RECIPE) or any(is_partial_of(path.name, name) for name in (RECIPE, RUN))
+    return path.name in (LOCK, COPY, RECIPE) or any(is_partial_of(path.name, name) for name in (COPY, RECIPE, RUN))
 
 
 def _check_limits(limits: Any) -> tuple[int, ...]:

@@ -102,12 +102,12 @@ class StoredRun:
 
 
 @contextmanager
-def use_store(url: str | None, take: bool = False) -> Iterator[StoredRun | None]:
-    """Yield the store of this URL, held until the end; None where there is no URL."""
+def use_store(url: str | None, folder: Path, take: bool = False) -> Iterator[StoredRun | None]:
+    """Yield the store of this URL, held for a locked run folder until the end; None where there is no URL."""
     if url is None:
         yield None
         return
-    with hold(Store(url), take) as holder:
+    with hold(Store(url), folder, take) as holder:
         yield StoredRun(holder)
 
 

@@ -64,14 +64,21 @@ def train(asked: Request, warnings: list[str] | None = None) -> dict[str, str]:
     return ended(events)
 
 
+def folders(place: Path) -> tuple[Path, Path]:
+    """Two run folders."""
+    for name in ("one", "two"):
+        (place / name).mkdir()
+    return place / "one", place / "two"
+
+
 def contents(url: str) -> dict[str, bytes]:
     """All objects, by their names."""
     start = len(url.removeprefix("s3://")) + 1
     return {path[start:]: client().cat_file(path) for path in client().find(url)}
 
 
-def test_one_of_two_claims_wins(url: str) -> None:
-    first, second = Holder(Store(url)), Holder(Store(url))
+def test_one_of_two_claims_wins(url: str, tmp_path: Path) -> None:
+    first, second = (Holder(Store(url), folder) for folder in folders(tmp_path))
     first.claim()
     with pytest.raises(RunError, match=r"process \d+ on .+, since .+ UTC, trains with it.* add --take-store"):
         second.claim()
@@ -83,41 +90,53 @@ def test_one_of_two_claims_wins(url: str) -> None:
     second.check()
 
 
-def test_a_store_is_released_however_a_run_ends(url: str) -> None:
-    with suppress(ZeroDivisionError), hold(Store(url)):
+def test_a_run_that_was_killed_gives_its_claim_to_the_next_one_in_its_folder(url: str, tmp_path: Path) -> None:
+    own, other = folders(tmp_path)
+    Holder(Store(url), own).claim()  # and never released
+    with pytest.raises(RunError, match="trains with it"):
+        Holder(Store(url), other).claim()
+    following = Holder(Store(url), own)
+    following.claim()
+    following.check()
+
+
+def test_a_store_is_released_however_a_run_ends(url: str, tmp_path: Path) -> None:
+    with suppress(ZeroDivisionError), hold(Store(url), tmp_path):
         assert Store(url).read(CLAIM)
         raise ZeroDivisionError
     assert Store(url).read(CLAIM) is None
 
 
-def test_a_claim_whose_answer_was_lost_is_ones_own(url: str) -> None:
-    holder = Holder(Store(url))
+def test_a_claim_whose_answer_was_lost_is_ones_own(url: str, tmp_path: Path) -> None:
+    holder = Holder(Store(url), tmp_path)
     Store(url).write(CLAIM, holder._claim)
     holder.claim()
     holder.check()
 
 
-def test_a_claim_that_cannot_be_read_is_a_claim(url: str) -> None:
+def test_a_claim_that_cannot_be_read_is_a_claim(url: str, tmp_path: Path) -> None:
     Store(url).write(CLAIM, b"\xff")
     with pytest.raises(RunError, match="a run that left no name trains with it"):
-        Holder(Store(url)).claim()
+        Holder(Store(url), tmp_path).claim()
 
 
-def test_a_server_without_conditional_writes_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_without_conditional_writes_is_refused(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def create(store: Store, name: str, content: bytes) -> bool:
         store.write(name, content)
         return True
 
     monkeypatch.setattr(Store, "create", create)
     with pytest.raises(RunError, match="ignores If-None-Match"):
-        Holder(Store(url)).claim()
+        Holder(Store(url), tmp_path).claim()
     assert Store(url).read(CLAIM) is None
 
 
-def test_a_run_that_lost_its_store_writes_no_more(url: str, finished: Run) -> None:
-    with use_store(url) as first:
+def test_a_run_that_lost_its_store_writes_no_more(url: str, finished: Run, tmp_path: Path) -> None:
+    with use_store(url, tmp_path) as first:
         assert first is not None
-        with use_store(url, take=True):
+        with use_store(url, tmp_path, take=True):
             with pytest.raises(RunError, match=r"process \d+ on .* has taken it from this run"):
                 first.keep(finished.step_folder("text"))
             assert {*contents(url)} == {CLAIM}
@@ -204,26 +223,26 @@ def test_another_run_in_the_store_is_refused_and_nothing_is_changed(
     assert not (tmp_path / "run" / "run.json").exists()
 
 
-def test_what_the_stored_run_has_more_is_kept(stored: str, copy: str, finished: Run) -> None:
+def test_what_the_stored_run_has_more_is_kept(copy: str, finished: Run, tmp_path: Path) -> None:
     more = replace(
         finished,
         recipe=override(finished.recipe, ["plan.iterations=4", 'plan.baselines=["hc"]']),
         inputs=replace(finished.inputs, aligned=Source("pairs.tsv", 1, 2, "aa")),
     )
-    with use_store(copy) as held:
+    with use_store(copy, tmp_path) as held:
         assert held is not None
         assert held.join(finished) == finished
         joined = held.join(more)
         assert joined == more
-    with use_store(f"{copy}-empty") as held:
+    with use_store(f"{copy}-empty", tmp_path) as held:
         assert held is not None
         assert held.join(finished) == finished
 
 
-def test_a_damaged_run_in_the_store_is_named(copy: str, finished: Run) -> None:
+def test_a_damaged_run_in_the_store_is_named(copy: str, finished: Run, tmp_path: Path) -> None:
     table = json.loads(client().cat_file(f"{copy}/run.json"))
     client().pipe_file(f"{copy}/run.json", json.dumps({**table, "aligned_limits": [3]}).encode())
-    with use_store(copy) as held:
+    with use_store(copy, tmp_path) as held:
         assert held is not None
         with pytest.raises(RunError, match=rf"^{copy}/run\.json: damaged.* folder with --store$"):
             held.join(finished)
@@ -246,7 +265,8 @@ def test_a_store_that_goes_during_a_run_ends_it_and_the_same_command_resumes(
         patch.setattr(Store, "send", send_nowhere)
         with pytest.raises(RunError, match=rf"^step text: {url}/steps/text/\S+: the store cannot be used: Could not"):
             train(asked)
-    assert train(replace(asked, take_store=True)) == {"text": "kept"}
+    assert CLAIM in contents(url)
+    assert train(asked) == {"text": "kept"}
     assert "steps/text/manifest.json" in contents(url)
 
 
