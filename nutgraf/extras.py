@@ -1,7 +1,8 @@
 """The optional parts of the package, and the modules that each one installs.
 
 The base package summarizes, with numpy. `pip install '.[train]'` adds torch, training and evaluation, `.[serve]` the
-server, `.[hf]` columns of Hugging Face datasets to train on, `.[cluster]` training on several machines.
+server, `.[hf]` columns of Hugging Face datasets to train on, `.[cluster]` training on several machines, `.[store]`
+objects of a store such as S3.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ MODULES = {
     "serve": ("fastapi", "starlette", "uvicorn", "h11", "jinja2", "prometheus_client"),
     "hf": ("datasets",),
     "cluster": ("ray",),
+    "store": ("fsspec", "s3fs"),
 }
-_TITLES = {"train": "training", "serve": "server", "hf": "Hugging Face", "cluster": "cluster"}
+_TITLES = {"train": "training", "serve": "server", "hf": "Hugging Face", "cluster": "cluster", "store": "store"}
 
 
 def need_extra(extra: str, what: str) -> None:

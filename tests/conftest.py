@@ -14,7 +14,12 @@ from tests.tiny import Corpus, add_agreed, add_near, train_tiny, write_corpus
 torch.set_num_threads(1)
 
 
-LOUD = {"test_browser.py": "browser tests", "test_two_nodes.py": "tests on two Ray nodes"}
+LOUD = {
+    "test_browser.py": "browser tests",
+    "test_two_nodes.py": "tests on two Ray nodes",
+    "test_store.py": "tests of inputs in a store",
+    "test_stored.py": "tests of runs in a store",
+}
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -13,7 +13,7 @@ import math
 import os
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -51,8 +51,9 @@ class Engine:
         hardware: Hardware,
         listener: Listener = ignore,
         executor: Executor | None = None,
+        keep: Callable[[Path], None] = ignore,  # hears the folder of each step that is done
     ):
-        self.run, self.steps, self.listener = run, tuple(steps), listener
+        self.run, self.steps, self.listener, self.keep = run, tuple(steps), listener, keep
         self.executor = executor or Local(hardware)
         self.work = Steps(run, hardware, self.executor)
         self.keys = run.keys(self.steps)
@@ -78,6 +79,7 @@ class Engine:
                 self._do(step, note)
             else:
                 manifest.remove_work(self.run.step_folder(step.name))
+                self.keep(self.run.step_folder(step.name))
                 self.tell_state(step, State.KEPT, seconds=record.seconds)
                 self.digests[step.name] = record.digest
 
@@ -115,6 +117,7 @@ class Engine:
             hardware, seconds = self.work.hardware, watch.earlier + watch.seconds
             key = self.keys[step.name]
             record = manifest.finish(folder, key, inputs, seconds, hardware.threads, str(hardware.device))
+            self.keep(folder)
         except NutgrafError as error:
             raise type(error)(f"step {step.name}: {error}") from error
         except Exception as error:

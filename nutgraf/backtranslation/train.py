@@ -19,6 +19,7 @@ from nutgraf.run.events import Listener
 from nutgraf.run.folder import Run, claim
 from nutgraf.run.inputs import Inputs, Lines, as_files, read_inputs
 from nutgraf.run.plan import Step, make_plan, needed
+from nutgraf.run.stored import StoredRun, use_store
 from nutgraf.workers.cluster import use_executor
 
 
@@ -41,6 +42,8 @@ class Request:
     threads: int = 0
     tensorboard: bool = False
     cluster: str | None = None
+    store: str | None = None
+    take_store: bool = False
 
     def __post_init__(self) -> None:
         if self.aligned_limits and self.aligned is None:
@@ -53,6 +56,8 @@ class Request:
                 raise InputError(f"--{name.replace('_', '-')} {getattr(self, name)}: expected 0 (all) or more")
         if self.cluster and self.device != "cpu":
             raise InputError(f"--cluster {self.cluster}: works on processors only; leave --device out")
+        if self.take_store and not self.store:
+            raise InputError("--take-store: needs --store, the store to take")
         if any(limit < 1 for limit in self.aligned_limits):
             raise InputError("--aligned-limit: expected 1 or more")
 
@@ -101,11 +106,14 @@ def train(
     threads: int = 0,
     tensorboard: bool = False,
     cluster: str | None = None,
+    store: str | None = None,
+    take_store: bool = False,
 ) -> Run:
     """Learn to summarise from two piles of text that were never paired; the same call, made again, resumes.
 
-    texts, summaries  files with one sequence a line, UTF-8, plain, .gz or .xz (- is standard input); a column of a
-                      Hugging Face dataset, hf:name/config:column; or lists and generators of strings
+    texts, summaries  files with one sequence a line, UTF-8, plain, .gz or .xz (- is standard input); objects of a
+                      store, s3://bucket/texts.txt; a column of a Hugging Face dataset, hf:name/config:column; or lists
+                      and generators of strings
     out               the run folder; report.html in it is written again after every step
     recipe            "paper", "cpu", "quick", a TOML file, or a Recipe; `settings` ("training.batch=32") change it
     valid             pairs (text, tab, summary) that thresholds are tuned on; no other code sees them
@@ -116,6 +124,8 @@ def train(
     threads           of the processor; 0: as many as there are cores
     tensorboard       also write event files to out/tensorboard, while the models are trained
     cluster           "ray" or "ray:HOST:PORT": work on all machines of a Ray cluster, which share `out` and the inputs
+    store             "s3://BUCKET/FOLDER": finished steps are copied there, and fetched where `out` lacks them;
+                      `take_store` takes it from a run that was killed
 
     >>> nutgraf.train("articles.txt", "titles.txt", out="run/", recipe="quick")
     >>> nutgraf.Summarizer.load("run/")("France took an important step toward power market liberalization ...")
@@ -136,6 +146,8 @@ def train(
         threads=threads,
         tensorboard=tensorboard,
         cluster=cluster,
+        store=store,
+        take_store=take_store,
     )
     return run_training(request)
 
@@ -175,9 +187,19 @@ def run_training(request: Request, listener: Listener = ignore, warn: Callable[[
         inputs, found = local.read()
         for message in found:
             warn(message)
-        with claim(out):
-            run = Run.create(out, request.recipe, inputs, request.aligned_limits)
+        with claim(out), use_store(request.store, out, request.take_store) as stored:
+            run = _begin(Run(out, request.recipe, inputs, request.aligned_limits), steps, stored, warn)
             hardware.use()
             with use_executor(request.cluster, hardware, out) as executor:
-                Engine(run, steps, hardware, heard, executor)(request.stop_after)
+                keep = stored.keep if stored else ignore
+                Engine(run, steps, hardware, heard, executor, keep)(request.stop_after)
+    return run
+
+
+def _begin(asked: Run, steps: Sequence[Step], stored: StoredRun | None, warn: Callable[[str], None]) -> Run:
+    """Write what the run is, here and in the store, and fetch what is done there."""
+    asked = stored.join(asked) if stored else asked
+    run = Run.create(asked.folder, asked.recipe, asked.inputs, asked.aligned_limits)
+    if stored:
+        stored.begin(run, steps, warn)
     return run

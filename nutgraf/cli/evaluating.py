@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 def evaluate(
     folder: RunFolder,
-    pairs: Annotated[str, typer.Option(help="Lines of a text, a tab and its summary; plain, .gz or .xz.")],
+    pairs: Annotated[
+        str,
+        typer.Option(help="Lines of a text, a tab and its summary: a file or s3://bucket/test.tsv, plain, .gz or .xz."),
+    ],
     models: Annotated[list[str] | None, typer.Option(help="Only this summarizer (repeatable).")] = None,
     compare: Annotated[
         tuple[str, str] | None,

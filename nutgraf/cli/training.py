@@ -22,7 +22,8 @@ def train(
     texts: Annotated[
         str,
         typer.Option(
-            help="Full texts: a file with one per line (plain, .gz, .xz; - is stdin), or hf:name/config:column."
+            help="Full texts: a file with one per line (plain, .gz, .xz; - is stdin), s3://bucket/texts.txt, or "
+            "hf:name/config:column."
         ),
     ],
     summaries: Annotated[str, typer.Option(help="Summaries, one per line. They need not belong to the texts.")],
@@ -62,6 +63,13 @@ def train(
     only: Annotated[list[str] | None, typer.Option(help="Do this step and what it needs (repeatable).")] = None,
     stop_after: Annotated[str | None, typer.Option(help="Stop when this step is done.")] = None,
     tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write events to RUN/tensorboard, live.")] = False,
+    store: Annotated[
+        str | None,
+        typer.Option(help="Also keep finished steps in s3://BUCKET/FOLDER, and fetch those that --out lacks."),
+    ] = None,
+    take_store: Annotated[
+        bool, typer.Option("--take-store", help="Take the store from a run that was killed and still claims it.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Train all models of the plan. If it is stopped or killed, the same command resumes.
@@ -92,6 +100,8 @@ def train(
         threads=threads,
         tensorboard=tensorboard,
         cluster=cluster,
+        store=store,
+        take_store=take_store,
     )
     supposed = Supposition(plan_texts, plan_summaries, machines, cores)
     supposed.check(plan, cluster)

@@ -12,7 +12,7 @@ pairs, baselines, decoding, settings of steps to come.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -24,6 +24,7 @@ from nutgraf.files import is_partial_of, read_bytes, refuse_links, write_atomica
 from nutgraf.run import manifest as records
 from nutgraf.run.evaluations import FOLDER as EVALUATION
 from nutgraf.run.evaluations import evaluations
+from nutgraf.run.holder import COPY
 from nutgraf.run.inputs import Inputs, Source
 from nutgraf.run.keys import step_keys
 from nutgraf.run.lock import LOCK, lock
@@ -35,7 +36,7 @@ from nutgraf.run.seals import read_recipe, read_table, seal_recipe, seal_table
 FORMAT = 2
 RUN, RECIPE, STEPS, PROGRESS = "run.json", "recipe.toml", "steps", "progress.json"
 REPORT, TENSORBOARD = "report.html", "tensorboard"
-OURS = (RUN, RECIPE, STEPS, PROGRESS, EVALUATION, REPORT, TENSORBOARD, LOCK)  # all that we write
+OURS = (RUN, RECIPE, STEPS, PROGRESS, EVALUATION, REPORT, TENSORBOARD, LOCK, COPY)  # all that we write
 _MOST_LIMITS = 100
 _FREE = ("plan.iterations", "plan.train_all", "plan.agreed", "plan.baselines", "decoding.")
 
@@ -84,38 +85,42 @@ class Run:
     @classmethod
     def create(cls, folder: Path, asked: recipes.Recipe, inputs: Inputs, limits: Sequence[int] = ()) -> Run:
         """Open the folder for this work: a new run, or the same one as before; another one is an error."""
-        if (folder / RUN).exists():
-            return cls.open(folder)._extended(asked, inputs, tuple(limits))
         run = cls(folder, asked, inputs, tuple(limits))
+        if (folder / RUN).exists():
+            before = cls.open(folder)
+            run = before.extend(run, {path.name for path in folder.glob(f"{STEPS}/*")}, "--out", str(folder))
         run._write()
         return run
 
-    def _extended(self, asked: recipes.Recipe, inputs: Inputs, limits: tuple[int, ...]) -> Run:
-        """Return this run with what is asked of it now."""
-        iterations = max(self.recipe.plan.iterations, asked.plan.iterations)
-        train_all, agreed = (
-            getattr(self.recipe.plan, name) or getattr(asked.plan, name) for name in ("train_all", "agreed")
+    def extend(self, asked: Run, started: Container[str], option: str, place: str) -> Run:
+        """Return what is asked together with what was asked of this run before; an error if a started step changes.
+
+        The option and the place say where this run is.
+        """
+        before, plan = self.recipe.plan, asked.recipe.plan
+        plan = replace(
+            plan,
+            iterations=max(before.iterations, plan.iterations),
+            train_all=before.train_all or plan.train_all,
+            agreed=before.agreed or plan.agreed,
+            baselines=tuple(dict.fromkeys([*before.baselines, *plan.baselines])),
         )
-        baselines = tuple(dict.fromkeys([*self.recipe.plan.baselines, *asked.plan.baselines]))
-        plan = replace(asked.plan, iterations=iterations, train_all=train_all, agreed=agreed, baselines=baselines)
-        recipe = replace(asked, plan=plan)
-        kept_inputs = replace(inputs, aligned=inputs.aligned or self.inputs.aligned)
-        run = Run(self.folder, recipe, kept_inputs, tuple(dict.fromkeys([*self.aligned_limits, *limits])))
-        if affected := run._affects(self):
-            differences = [*_recipe_differences(self.recipe, asked), *_input_differences(self.inputs, inputs)]
+        inputs = replace(asked.inputs, aligned=asked.inputs.aligned or self.inputs.aligned)
+        limits = tuple(dict.fromkeys([*self.aligned_limits, *asked.aligned_limits]))
+        run = Run(asked.folder, replace(asked.recipe, plan=plan), inputs, limits)
+        if affected := [name for name in run._changed_since(self) if name in started]:
             raise RunError(
-                f"--out {self.folder}: holds another run, nothing was changed. It differs in\n  "
-                + "\n  ".join(differences)
+                f"{option} {place}: holds another run, nothing was changed. It differs in\n  "
+                + "\n  ".join(_differences(self, asked))
                 + f"\nfor which {', '.join(affected)} would have to be redone. "
-                + "Give what the run was started with, or another --out"
+                + f"Give what the run was started with, or another {option}"
             )
-        run._write()
         return run
 
-    def _affects(self, before: Run) -> list[str]:
-        """Return the steps of the run as it was, done or started, that would be something else in this one."""
+    def _changed_since(self, before: Run) -> list[str]:
+        """Return the steps of the run as it was that would be something else in this one."""
         old, new = (run.keys(run.plan()) for run in (before, self))
-        return [name for name in old if self.step_folder(name).exists() and name in new and old[name] != new[name]]
+        return [name for name in old if name in new and old[name] != new[name]]
 
     def _write(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -210,13 +215,17 @@ def claim(folder: Path) -> Iterator[None]:
 
 def _is_first(path: Path) -> bool:
     """Whether a kill in the first moment of a run can leave this behind."""
-    return path.name in (LOCK, RECIPE) or any(is_partial_of(path.name, name) for name in (RECIPE, RUN))
+    return path.name in (LOCK, COPY, RECIPE) or any(is_partial_of(path.name, name) for name in (COPY, RECIPE, RUN))
 
 
 def _check_limits(limits: Any) -> tuple[int, ...]:
     if not all(type(limit) is int and limit > 0 for limit in limits) or len(limits) > _MOST_LIMITS:
         raise ValueError("aligned_limits")
     return tuple(limits)
+
+
+def _differences(before: Run, asked: Run) -> list[str]:
+    return [*_recipe_differences(before.recipe, asked.recipe), *_input_differences(before.inputs, asked.inputs)]
 
 
 def _recipe_differences(before: recipes.Recipe, asked: recipes.Recipe) -> list[str]:

@@ -18,6 +18,7 @@ from typing import Any
 
 from nutgraf.errors import InputError
 from nutgraf.progress import Progress, Report, ignore
+from nutgraf.store import is_url
 from nutgraf.text.hub import is_column, read_column
 from nutgraf.text.reading import (
     STDIN,
@@ -33,7 +34,7 @@ from nutgraf.text.reading import (
 
 PART_BYTES = 1 << 26  # of a file whose parts are tokenised apart: about a minute's work
 
-Lines = str | Path | Iterable[str]  # a file, `-`, a column of a dataset, or texts
+Lines = str | Path | Iterable[str]  # a file, a URL of a store, `-`, a column of a dataset, or texts
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Source:
 
     def absolute(self) -> Source:
         """Return the same lines for a process with another working folder."""
-        return replace(self, path=str(Path(self.path).absolute()))
+        return self if is_url(self.path) else replace(self, path=str(Path(self.path).absolute()))
 
 
 @dataclass(frozen=True)

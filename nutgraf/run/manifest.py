@@ -10,14 +10,15 @@ import json
 import math
 import platform
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib import metadata
 from pathlib import Path, PurePosixPath
 
 from nutgraf.errors import RunError
-from nutgraf.files import flush, read_bytes, read_json, refuse_links, remove, sha256, write_atomically
+from nutgraf.files import flush, read_bytes, refuse_links, remove, sha256, write_atomically
 
 MANIFEST = "manifest.json"
 WORK = "work"  # chunks and checkpoints of an unfinished step, and the key that they belong to
@@ -108,9 +109,16 @@ def remove_work(folder: Path) -> None:
 
 def read(folder: Path) -> Manifest | None:
     """Return the manifest of a finished step; None where the step is not done."""
-    path = folder / MANIFEST
     try:
-        table = read_json(path)
+        return parse(read_bytes(folder / MANIFEST), str(folder / MANIFEST))
+    except FileNotFoundError:
+        return None
+
+
+def parse(content: bytes, place: str) -> Manifest:
+    """Return the manifest that a file or an object has; a DamagedError names the place of one that has none."""
+    try:
+        table = json.loads(content.decode())
         seconds = float(table["seconds"])
         if not 0 <= seconds < math.inf:
             raise ValueError(seconds)
@@ -125,10 +133,8 @@ def read(folder: Path) -> Manifest | None:
             int(table.get("threads", 0)),
             str(table.get("device", "")),
         )
-    except FileNotFoundError:
-        return None
-    except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
-        raise DamagedError(f"{path}: damaged, no manifest can be read from it ({type(error).__name__})") from error
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        raise DamagedError(f"{place}: damaged, no manifest can be read from it ({type(error).__name__})") from error
 
 
 def installed_versions() -> dict[str, str]:
@@ -154,10 +160,15 @@ def verify(folder: Path, manifest: Manifest) -> None:
     """Compare every file with the manifest; the first that differs is named in a DamagedError."""
     for name, expected in manifest.files.items():
         path = folder / name
-        if not path.is_file():
-            raise DamagedError(f"{path}: missing")
-        size = path.stat().st_size
-        if size != expected.size:
-            raise DamagedError(f"{path}: damaged, {size:,} bytes where {expected.size:,} were written")
-        if sha256(path) != expected.sha256:
-            raise DamagedError(f"{path}: damaged, its checksum is not the one that was written")
+        size = path.stat().st_size if path.is_file() else None
+        compare(str(path), expected, size, partial(sha256, path))
+
+
+def compare(place: str, expected: File, size: int | None, digest: Callable[[], str]) -> None:
+    """Raise a DamagedError that names a file or an object if it is missing (no size), or not what was written."""
+    if size is None:
+        raise DamagedError(f"{place}: missing")
+    if size != expected.size:
+        raise DamagedError(f"{place}: damaged, {size:,} bytes where {expected.size:,} were written")
+    if digest() != expected.sha256:
+        raise DamagedError(f"{place}: damaged, its checksum is not the one that was written")

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from nutgraf.errors import InputError
 from nutgraf.progress import ignore
+from nutgraf.store import is_url
 from nutgraf.summarizing.documents import DocumentSummary
 from nutgraf.summarizing.records import as_record
 from nutgraf.summarizing.results import Summary, SummaryOptions, SummaryResult
@@ -55,7 +56,7 @@ def read_arguments(arguments: Sequence[str]) -> Iterator[list[str]]:
 
 def is_text(argument: str) -> bool:
     """Whether an argument is a text, not a file; what has no blank and is no file is an error."""
-    if argument == STDIN:
+    if argument == STDIN or (is_url(argument) and len(argument.split()) == 1):
         return False
     with suppress(OSError):  # such as a name that is too long
         if Path(argument).exists() and argument:

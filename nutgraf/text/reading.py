@@ -1,4 +1,4 @@
-"""Lines of UTF-8 text from plain files, .gz, .xz and standard input, read as a stream.
+"""Lines of UTF-8 text from plain files, .gz, .xz, objects of a store and standard input, read as a stream.
 
 One sequence per line (Section 4 of the paper). Only a line feed ends a line; control characters and unusual blanks
 become plain blanks; blank lines are skipped. What cannot be read as text raises an InputError that says where and what
@@ -13,14 +13,16 @@ import sys
 import unicodedata
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from io import SEEK_END
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, TypeVar, cast
 
 from nutgraf.errors import InputError
 from nutgraf.progress import ignore
+from nutgraf.store import check_object, explain_store, is_url, open_object
 
 STDIN = "-"
 _MAX_LINE = 1 << 20  # bytes
@@ -29,7 +31,7 @@ _MAX_READ = 1 << 16  # bytes taken at once: as many as a pipe holds
 _SAMPLE = 2_000  # lines compared to find out whether two files are aligned
 _PACKED = {b"\x1f\x8b": "gzip data: give it the ending .gz", b"\xfd7zXZ": "xz data: give it the ending .xz"}
 _PACKED |= {b"PK\x03\x04": "a zip archive: unpack it first", b"BZh": "bzip2 data: unpack it first"}
-_OPENERS: dict[str, Callable[[str, str], object]] = {".gz": gzip.open, ".xz": lzma.open}
+_UNPACKERS: dict[str, Callable[[BinaryIO], object]] = {".gz": gzip.open, ".xz": lzma.open}
 _INVISIBLE = frozenset("\u00ad\u200b\u2060\ufeff")  # soft hyphen, zero-width blanks, byte order mark
 # Marks that change the direction in which the text around them is shown, or order its parts differently.
 _DIRECTIONS = dict.fromkeys([0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)])
@@ -57,8 +59,11 @@ def read_lines(path: str, limit: int = 0, span: Span = WHOLE) -> Iterator[str]:
 
 def cut_file(path: str, size: int) -> list[Span]:
     """Cut a plain file into spans of `size` bytes, each up to the end of a line; a compressed one stays whole."""
-    if Path(path).suffix.lower() in _OPENERS or Path(path).stat().st_size <= size:
+    if Path(path).suffix.lower() in _UNPACKERS:
         return [WHOLE]
+    with _open(path) as stream:
+        if stream.seek(0, SEEK_END) <= size:
+            return [WHOLE]
     spans, start, line, place, number = [], 0, 1, 0, 1
     with _open(path) as stream, _explain_errors(path):
         for number, raw in enumerate(iter(lambda: stream.readline(_MAX_LINE), b""), 2):
@@ -135,12 +140,12 @@ def check_unaligned(texts: str, summaries: str) -> list[str]:
         raise InputError("texts and summaries are both standard input (-): give a file for one of them")
     for path in (texts, summaries):
         _check_file(path)
-    if not {texts, summaries} & {STDIN} and Path(texts).samefile(summaries):
+    if texts == summaries or (_is_local(texts) and _is_local(summaries) and Path(texts).samefile(summaries)):
         raise InputError(
             f"texts and summaries are the same file, {texts}: give one file of full texts and another of summaries"
         )
     # A pipe can be read only once, and training needs that read.
-    seekable = [path for path in (texts, summaries) if path != STDIN and Path(path).is_file()]
+    seekable = [path for path in (texts, summaries) if is_url(path) or (_is_local(path) and Path(path).is_file())]
     for path in seekable:
         if len(list(islice(_read_nonblank(path), 2))) < 2:
             raise InputError(f"{path}: only one line; expected a corpus of many sequences, one per line")
@@ -249,8 +254,15 @@ def _check_not_packed(path: str, raw: bytes) -> None:
             raise InputError(f"{_name(path)}: {what}")
 
 
+def _is_local(path: str) -> bool:
+    return path != STDIN and not is_url(path)
+
+
 def _check_file(path: str) -> None:
     if path == STDIN:
+        return
+    if is_url(path):
+        check_object(path)
         return
     try:
         exists = Path(path).exists()
@@ -268,12 +280,23 @@ def _open(path: str) -> Iterator[BinaryIO]:
     if path == STDIN:
         yield standard_input()
         return
+    with ExitStack() as stack:
+        if is_url(path):
+            stack.enter_context(explain_store(path, InputError))
+        stream = stack.enter_context(_open_bytes(path))
+        if unpack := _UNPACKERS.get(Path(path).suffix.lower()):
+            stream = stack.enter_context(cast(BinaryIO, unpack(stream)))
+        yield stream
+
+
+def _open_bytes(path: str) -> BinaryIO:
+    """Open a file, or an object of a store, for reading its bytes as they are."""
+    if is_url(path):
+        return open_object(path)
     try:
-        stream = cast(BinaryIO, _OPENERS.get(Path(path).suffix.lower(), open)(path, "rb"))
+        return Path(path).open("rb")
     except OSError as error:
         raise InputError(f"{path}: cannot be opened: {error.strerror}") from error
-    with stream:
-        yield stream
 
 
 def standard_input() -> BinaryIO:
@@ -293,7 +316,7 @@ def _explain_errors(path: str) -> Iterator[None]:
     except (gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
         raise InputError(f"{_name(path)}: damaged, or not what its ending says ({error})") from error
     except OSError as error:
-        raise InputError(f"{_name(path)}: cannot be read: {error.strerror}") from error
+        raise InputError(f"{_name(path)}: cannot be read: {error.strerror or error}") from error
 
 
 def _name(path: str) -> str:
