@@ -50,12 +50,14 @@ class Agreement:
     wording: Wording | None = None  # puts proposals into the words of real summaries
     mender: Mender | None = None  # makes whole lines of what was chosen
 
-    def reword(self, proposed: Proposals) -> Proposals:
-        """Return the proposals for each text as real summaries would say them."""
-        if self.wording is None:
+    def reword(self, texts: Sequence[Ids], proposed: Proposals) -> Proposals:
+        """Return the proposals for each text as real summaries would say them, without those that cannot be mended."""
+        if self.wording is not None:
+            reworded = iter(self.wording([words for group in proposed for words in group]))
+            proposed = [[*itertools.islice(reworded, len(group))] for group in proposed]
+        if self.mender is None:
             return proposed
-        reworded = iter(self.wording([words for group in proposed for words in group]))
-        return [[*itertools.islice(reworded, len(group))] for group in proposed]
+        return [self.mender.leave_sound(text, group) for text, group in zip(texts, proposed, strict=True)]
 
     def mend(self, text: Ids, summary: Ids, least: int, most: int) -> Ids:
         """Return a summary of the text as a whole line; one that would have more than `most` words stays as it is."""

@@ -16,6 +16,7 @@ In ids of a lexicon. The rules are those of English headlines; `text.grammar` kn
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -59,6 +60,19 @@ class Mender:
         line, places = self._join(source, *self._add_subject(source, line, places))
         line = self._keep_forms(source, line, places)
         return np.array(self._finish(source, line, places, least), dtype=np.int32)
+
+    def leave_sound(self, text: Ids, summaries: Sequence[Ids]) -> list[Ids]:
+        """Return the summaries of a text whose every "to" stands before a verb, or stands in the text, too; else all.
+
+        A model that has read many lines such as "Acme to buy Zenith" also writes "Acme to Zenith".
+        """
+        words = [word for word in text.tolist() if word not in self.known.articles]
+        said = {after for before, after in itertools.pairwise(words) if before == self.grammar.to}
+        sound = [line for line in summaries if self._followers_of_to(line) <= said | self.grammar.bare]
+        return sound or list(summaries)
+
+    def _followers_of_to(self, line: Ids) -> set[int]:
+        return {after for before, after in itertools.pairwise(line.tolist()) if before == self.grammar.to}
 
     def match(self, text: Sequence[int], line: Sequence[int]) -> list[int]:
         """Return the place in the text of each word of a line, in order; -1 for words that it does not have.

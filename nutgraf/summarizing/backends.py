@@ -218,7 +218,7 @@ class Agreed:
         check_stop(request.should_stop)
         searches = max(map(len, found))  # members whose beam is wide enough have made one
         rounds = zip(*([*own, *own[-1:] * (searches - len(own))] for own in found), strict=True)
-        first, *wider = [self.agreement.reword(_join_proposals(of_members)) for of_members in rounds]
+        first, *wider = [self.agreement.reword(sentences, _join_proposals(of_members)) for of_members in rounds]
         ranked = self._rank(sentences, first)
         if wider:
             ranked = self._rank_wider(sentences, [group[0].words for group in ranked], wider[0])

@@ -95,6 +95,18 @@ def test_lines_of_other_words_and_empty_ones_stay(line: str) -> None:
     assert mended("acme names chief .", line) == line.removeprefix("( ")
 
 
+def test_a_line_whose_to_has_lost_its_verb_goes_if_there_is_another() -> None:
+    text_words = ["acme", "agreed", "to", "buy", "zenith", "profit", "rose", "to", "a", "record"]
+    words = list(dict.fromkeys([*SPECIALS, *text_words, "buys", "bought", "rise", "rises"]))
+    lexicon = Lexicon(words)
+    text = lexicon.encode(text_words)
+    lines = ["acme to zenith", "acme to buy zenith", "acme profit rises to record", "acme to"]
+    encoded = [lexicon.encode(line.split()) for line in lines]
+    found = Mender.of(words).leave_sound(text, encoded)
+    assert [words.tolist() for words in found] == [words.tolist() for words in encoded[1:]]
+    assert Mender.of(words).leave_sound(text, encoded[:1]) == encoded[:1]
+
+
 def test_words_are_matched_as_all_ways_to_match_them_say() -> None:
     mender = Mender.of([*SPECIALS, "a", "b", "c"])
     rng = np.random.default_rng(1)
