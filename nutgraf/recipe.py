@@ -468,7 +468,10 @@ class Plan(Section):
     learn_initial: SomeChains = default(
         (), "chains whose x-N also learns to write x-0's summaries of real texts, and is a member of agreed-N"
     )
-    agreed: bool = default(False, "with near: also agreed-N, what all-N and near-N agree on (see [agreement])")
+    agreed: bool = default(
+        False,
+        "with near, or a single chain of `learn_initial`: also agreed-N, what its members agree on (see [agreement])",
+    )
     warm_start: bool = default(False, "the chains share their first expander, and later models start from earlier ones")
     baselines: Baselines = default(
         (),

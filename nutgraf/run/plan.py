@@ -18,7 +18,8 @@ With `plan.learn_initial` (not in the paper) x-2 of a chain also learns from x-0
 initial summaries of real texts.
 
 With `plan.agreed` (not in the paper) agreed-2 is what all-2, near-2 and the summarizers of `plan.learn_initial` agree
-on when they summarize, weighed by the expander that weighs what teachers agree on. Nothing is trained for it.
+on when they summarize, weighed by the expander that weighs what teachers agree on. Nothing is trained for it. Where one
+chain is alone, it is the best line of that one's beam, weighed in the same way.
 
 With `plan.warm_start` (not in the paper) fewer models start from random weights: one expander, all-1, is trained on the
 artificial pairs of all initializers, and each x-1 starts from it; x-3 starts from x-1, x-4 from x-2, all-2 from the
@@ -133,6 +134,8 @@ def make_plan(settings: recipe.Plan, aligned: bool = False, aligned_limits: Sequ
                 steps += _loop(chain, iteration, settings, common)
         if settings.train_all and len(chains) > 1:
             steps += _together(settings, iteration)
+        elif settings.agreed:
+            steps += _agreed(settings, iteration, [], [ModelName(chain, iteration - 1) for chain in of_paper])
     for name in PREFERRED:
         steps += _initializer(name, steps) if name in settings.baselines and name not in chains else []
     if aligned:
@@ -157,12 +160,24 @@ def _together(settings: recipe.Plan, iteration: int) -> list[Step]:
     chosen = [maker for maker in makers if maker.chain in settings.all_chains] or makers
     steps = [_pairs(near)] if settings.find_again else []
     steps += _all(iteration, [*chosen, near if settings.find_again else FOUND], settings.teachers)
-    if settings.agreed:
-        others = [ModelName(maker.chain, iteration) for maker in of_paper if maker.chain in settings.learn_initial]
-        members = (ModelName(ALL, iteration), near, *others, _best_expander(chosen))
-        agreed = ModelName(AGREED, iteration)
-        steps.append(Step(str(agreed), Kind.AGREED, (TEXT, *map(str, members)), agreed))
+    steps += _agreed(settings, iteration, [ModelName(ALL, iteration), near], of_paper, chosen)
     return [*steps, _trained(name, of_paper, warm)] if len(of_paper) > 1 else steps
+
+
+def _agreed(
+    settings: recipe.Plan,
+    iteration: int,
+    first: Sequence[ModelName],
+    of_paper: Sequence[ModelName],
+    chosen: Sequence[ModelName] = (),
+) -> list[Step]:
+    """Return agreed-N of the first members and of the summarizers that learned initial summaries, if it has any."""
+    makers = [maker for maker in of_paper if maker.chain in settings.learn_initial]
+    members = [*first, *(ModelName(maker.chain, iteration) for maker in makers)]
+    if not settings.agreed or not members:
+        return []
+    agreed, expander = ModelName(AGREED, iteration), _best_expander(chosen or makers)
+    return [Step(str(agreed), Kind.AGREED, (TEXT, *map(str, [*members, expander])), agreed)]
 
 
 def _all(iteration: int, makers: Sequence[ModelName], teachers: int, start: ModelName | None = None) -> list[Step]:

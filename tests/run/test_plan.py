@@ -304,6 +304,15 @@ def test_the_papers_all_can_be_taught_too() -> None:
     assert steps["all-2"].pairs == ("all-2a.pairs",)
 
 
+def test_a_chain_alone_may_have_an_agreed_summarizer_of_its_own() -> None:
+    alone = Plan(("mu1",), 4, agreed=True, learn_initial=("mu1",))
+    steps = {step.name: step for step in make_plan(alone)}
+    assert steps["agreed-2"].needs == ("text", "mu1-2", "mu1-1")
+    assert steps["agreed-4"].needs == ("text", "mu1-4", "mu1-3")
+    for other in (replace(alone, learn_initial=()), replace(alone, agreed=False)):
+        assert [step.name for step in make_plan(other) if step.kind is Kind.AGREED] == []
+
+
 def test_summarizers_also_learn_initial_summaries_and_are_members_of_agreed() -> None:
     plan = Plan(NEAR, 4, agreed=True, learn_initial=("mu1", "near"))
     before, steps = ({step.name: step for step in make_plan(p)} for p in (replace(plan, learn_initial=()), plan))
