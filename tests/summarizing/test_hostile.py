@@ -216,9 +216,11 @@ def test_iterations_without_end_are_refused(copied: Run) -> None:
     assert time.monotonic() - began < 5
 
 
-def test_no_array_of_objects_is_written_or_read() -> None:
-    """numpy would unpickle it, and run what a stranger's file says; ruff has no rule for this keyword."""
+def test_numpy_is_never_asked_to_unpickle() -> None:
+    """It does so only where it is asked to; ruff has no rule for this keyword.
+
+    Not even to say no: `savez` of numpy 1.26 takes the keyword for one more array to write.
+    """
     for path in Path(nutgraf.__file__).parent.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
-                assert ast.unparse(node.value) == "False", f"{path}:{node.value.lineno}"
+        keywords = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.keyword)]
+        assert "allow_pickle" not in {keyword.arg for keyword in keywords}, path
