@@ -10,7 +10,7 @@ from torch.nn import functional
 from nutgraf.models import seq2seq
 from nutgraf.run.folder import Run
 from nutgraf.run.keys import VERSIONS
-from tests.run.fingerprints import STORED, changed_without_a_version, project, stored_name
+from tests.run.fingerprints import STORED, changed_without_a_version, current, project, stored_name
 from tests.tiny import Corpus, train_tiny
 
 
@@ -26,12 +26,13 @@ def test_what_a_step_makes_changes_only_with_its_version(finished: Run, with_nea
 
 def test_another_random_stream_is_found(corpus: Corpus, copied: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """As it once happened: dropout drew other numbers, and no version was raised."""
+    before = current(copied)  # not the stored ones: where those differ by rounding, what depends on it is forgiven
     monkeypatch.setattr(seq2seq, "dropout", lambda x, rate, training: functional.dropout(x, rate, training))
     for name in ("mu1-1", "mu1-2"):
         (copied.step_folder(name) / "manifest.json").unlink()
     run = train_tiny(corpus, copied.folder)
     # mu1-2 is forgiven, for it needs what mu1-1 made.
-    assert changed_without_a_version(run, json.loads(STORED.read_text("utf-8"))) == ["mu1-1"]
+    assert changed_without_a_version(run, before) == ["mu1-1"]
 
 
 def test_rounding_moves_a_fingerprint_by_little_and_another_draw_by_much() -> None:
