@@ -1,3 +1,4 @@
+import errno
 import os
 import time
 import tracemalloc
@@ -107,6 +108,24 @@ def test_only_regular_files_are_read(tmp_path: Path, kind: str) -> None:
         files.read_bytes(path)
     with pytest.raises(FileNotFoundError):
         files.read_bytes(tmp_path / "none")
+
+
+def test_a_file_that_cannot_be_opened_or_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(b"weights")
+
+    def read_badly() -> None:
+        with files.open_regular(path):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    def refuse(*_: object) -> int:  # root may open any file
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    with pytest.raises(RunError, match=r"model\.safetensors: cannot be read: Input/output error"):
+        read_badly()
+    monkeypatch.setattr("os.open", refuse)
+    with pytest.raises(RunError, match=r"model\.safetensors: cannot be opened: Permission denied"):
+        files.sha256(path)
 
 
 def test_a_file_that_is_too_long_or_nested_is_refused(tmp_path: Path) -> None:

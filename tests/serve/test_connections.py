@@ -83,6 +83,8 @@ def test_a_connection_between_two_requests_is_closed_when_it_is_idle() -> None:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert connection.recv(15) == b"HTTP/1.1 200 OK"
         assert b"ok" in read_all(connection)  # and the end
+    made = server._make_server(models(echo()), Limits(idle_seconds=7), Access())
+    assert made.config.timeout_keep_alive == 7  # uvicorn's own limit would have ended the connection, too
 
 
 def test_silent_connections_make_room_for_those_that_speak() -> None:
