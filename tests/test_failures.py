@@ -123,6 +123,13 @@ def test_a_closed_pipe_ends_with_141(finished: Run, command: list[str]) -> None:
     assert (done.returncode, done.stderr) == (141, "")
 
 
+def test_no_control_character_of_a_name_reaches_the_terminal(tmp_path: Path) -> None:
+    for name in ("\x1b[2J", "\x9b2J", "\u202e"):
+        line = fails("status", tmp_path / name)
+        assert line.isprintable()
+        assert f"\\x{ord(name[0]):02x}" in line
+
+
 def row(name: str, score: float) -> Row:
     estimate = Estimate(score, score, score)
     return Row(name, 0, estimate, estimate, estimate, 8.0, 1.0, 0.0, 20, "rouge")

@@ -1,3 +1,4 @@
+import errno
 import os
 import time
 import tracemalloc
@@ -35,6 +36,28 @@ def test_nothing_that_lies_there_sends_a_write_elsewhere(tmp_path: Path) -> None
     assert outside.read_text() == "mine"
     assert (folder / "a.txt").read_text() == "new"
     assert not (folder / "a.txt").is_symlink()
+
+
+@pytest.mark.parametrize("kind", ["link", "hard link"])
+def test_a_temporary_file_must_be_new_even_if_its_name_was_guessed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    outside, planted = tmp_path / "outside.txt", tmp_path / ".a.txt.00.partial"
+    outside.write_text("mine")
+    monkeypatch.setattr("secrets.token_hex", lambda _: "00")
+    planted.symlink_to(outside) if kind == "link" else planted.hardlink_to(outside)
+    with pytest.raises(FileExistsError):
+        files.write_atomically(tmp_path / "a.txt", b"new")
+    assert outside.read_text() == "mine"
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_a_lock_that_is_no_regular_file_is_refused(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / ".lock"
+    path.symlink_to(tmp_path / "outside") if kind == "link" else os.mkfifo(path)
+    with pytest.raises(RunError, match=r"\.lock: (a symbolic link|a named pipe)"):
+        files.open_or_create(path)
+    assert not (tmp_path / "outside").exists()
 
 
 def test_what_a_killed_process_left_is_removed_once_it_is_old(tmp_path: Path) -> None:
@@ -85,6 +108,24 @@ def test_only_regular_files_are_read(tmp_path: Path, kind: str) -> None:
         files.read_bytes(path)
     with pytest.raises(FileNotFoundError):
         files.read_bytes(tmp_path / "none")
+
+
+def test_a_file_that_cannot_be_opened_or_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(b"weights")
+
+    def read_badly() -> None:
+        with files.open_regular(path):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    def refuse(*_: object) -> int:  # root may open any file
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    with pytest.raises(RunError, match=r"model\.safetensors: cannot be read: Input/output error"):
+        read_badly()
+    monkeypatch.setattr("os.open", refuse)
+    with pytest.raises(RunError, match=r"model\.safetensors: cannot be opened: Permission denied"):
+        files.sha256(path)
 
 
 def test_a_file_that_is_too_long_or_nested_is_refused(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parent.parent
 TORCH = "torch==2.13.0"
-TOOLS = ("pytest", "httpx")  # what the tests themselves import
+TOOLS = ("pytest", "httpx", "ruff")  # what the tests themselves use
 USAGE = "tests/test_usage.py"
 FAST = [
     *(f"tests/{room}" for room in ("text", "run", "models", "learning", "evaluation", "report", "terminal")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from importlib.metadata import version
@@ -131,7 +132,7 @@ def _add_probes(app: FastAPI, batcher: Batcher) -> None:
 
 
 def _add_pages(app: FastAPI, access: Access) -> None:
-    app.mount("/static", StaticFiles(directory=STATIC))
+    app.mount("/static", _Static(directory=STATIC))
     guarded = [Depends(_require_on_page(access))]
 
     @app.head("/", include_in_schema=False)
@@ -147,6 +148,13 @@ def _add_pages(app: FastAPI, access: Access) -> None:
     @app.get("/openapi.json", include_in_schema=False, dependencies=guarded)
     async def show_schema() -> JSONResponse:
         return JSONResponse(app.openapi())
+
+
+class _Static(StaticFiles):
+    """Serves files; older versions of starlette fail at a null byte, and log it, where there is just no such file."""
+
+    def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
+        return ("", None) if "\0" in path else super().lookup_path(path)
 
 
 class _Memory:

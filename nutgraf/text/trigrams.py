@@ -102,12 +102,12 @@ class Trigrams:
 
     def save(self, path: Path) -> None:
         """Write one compressed file."""
-        arrays: dict[str, NDArray[Any]] = {"classes": self.classes.astype(np.int32)}
+        arrays: dict[str, Any] = {"classes": self.classes.astype(np.int32)}
         for order, level in enumerate(self._levels, 1):
             arrays[f"grams{order}"] = np.diff(level.grams, prepend=0)  # sorted, so that differences are small
             arrays[f"counts{order}"] = level.counts.astype(np.int32)
         with path.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **arrays)
+            np.savez_compressed(file, **arrays)
 
     @classmethod
     def load(cls, path: Path) -> Trigrams:

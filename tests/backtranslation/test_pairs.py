@@ -7,6 +7,7 @@ import pytest
 
 from nutgraf.backtranslation import pairs
 from nutgraf.backtranslation.pairs import PART, Chunk, coverage, union, write_chunk
+from nutgraf.errors import RunError
 from nutgraf.models.generation import Apply, clean_expansion
 from nutgraf.progress import Progress, Report, ignore
 from nutgraf.run.names import ModelName
@@ -150,6 +151,19 @@ def test_a_damaged_chunk_is_named_and_made_again(tmp_path: Path, damage: str) ->
     assert str(chunk) in warnings[0]
     for name in ("artificial.tokens.npy", "artificial.offsets.npy"):
         assert (tmp_path / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_a_chunk_that_is_damaged_while_others_are_made_is_named(tmp_path: Path) -> None:
+    real = Corpus.of([[i] for i in range(3, 13)])
+
+    def make(sentences: Sequence[Ids], start: int) -> list[Ids]:
+        if start == 4:
+            chunk = tmp_path / Chunk(0, 4).name
+            chunk.write_bytes(chunk.read_bytes()[:-4])
+        return list(sentences)
+
+    with pytest.raises(RunError, match=r"chunk-000000000-000000004: damaged since it was written"):
+        generate(real, make, 4, tmp_path, tmp_path, ignore)
 
 
 def test_chunks_of_whole_parts_and_any_order_give_the_same_bytes(tmp_path: Path) -> None:

@@ -31,9 +31,9 @@ from nutgraf.text.corpus import Corpus
 
 STORED = Path(__file__).with_name("fingerprints.json")
 EQUAL = 1e-4  # what needs a step that differs by more may differ itself
-# Batch normalisation takes this bias away again, so its gradient is rounding alone, and Adam makes steps of that.
-NOISE = ("encoder.linear.bias",)
 TOLERANCE = {"npy": 0.2, "safetensors": 0.01, "json": 0.01}  # by kind of file
+# Batch normalisation takes this bias out again: its gradient is rounding alone, of which Adam makes whole steps.
+NOISE = "encoder.linear.bias"
 Fingerprint = dict[str, float | str]
 
 
@@ -59,8 +59,9 @@ def fingerprint(folder: Path) -> Fingerprint:
             corpus = Corpus.open(folder, name.removesuffix(".tokens.npy"))
             found[name] = project(np.array([sentence.sum() for sentence in corpus], dtype=np.float64))
         elif name.endswith(".safetensors"):
-            tensors = {key: tensor for key, tensor in load_file(path).items() if key not in NOISE}
-            found |= {f"{name} {key}": project(tensor.astype(np.float64).ravel()) for key, tensor in tensors.items()}
+            for key, tensor in load_file(path).items():
+                if key != NOISE:
+                    found[f"{name} {key}"] = project(tensor.astype(np.float64).ravel())
         elif name.endswith(".json") and name != "manifest.json":
             numbers = re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", path.read_text("utf-8"))
             found[name] = project(np.array([float(number) for number in numbers]))

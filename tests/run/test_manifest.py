@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from nutgraf.errors import RunError
 from nutgraf.run import manifest
 
 INPUTS = {"text": "digest"}
@@ -80,6 +81,19 @@ def test_work_of_the_same_key_stays_and_of_another_goes(tmp_path: Path) -> None:
 def test_work_on_inputs_that_came_out_differently_goes(tmp_path: Path) -> None:
     (manifest.begin(tmp_path / "step", "key", INPUTS) / "chunk").write_bytes(b"1")
     assert not (manifest.begin(tmp_path / "step", "key", {"text": "other"}) / "chunk").exists()
+
+
+def test_a_step_that_is_a_link_or_has_one_is_not_begun(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("years of work")
+    (tmp_path / "step").symlink_to(tmp_path / "mine")
+    with pytest.raises(RunError, match=r"step: a symbolic link"):
+        manifest.begin(tmp_path / "step", "key", INPUTS)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "work").symlink_to(tmp_path / "mine")
+    with pytest.raises(RunError, match=r"other/work: a symbolic link"):
+        manifest.begin(tmp_path / "other", "key", INPUTS)
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
 
 
 def test_the_digest_is_of_names_and_contents(tmp_path: Path) -> None:

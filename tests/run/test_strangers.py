@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +31,10 @@ def outside(tmp_path: Path) -> Path:
 
 def untouched(outside: Path) -> bool:
     return {path.name: path.read_text() for path in outside.iterdir()} == {"thesis.tex": "years of work"}
+
+
+def names_in(folder: Path) -> set[Path]:
+    return set(folder.rglob("*"))
 
 
 def run(*arguments: str | Path) -> int:
@@ -99,9 +104,19 @@ def test_training_in_a_folder_with_links_is_refused_by_name(
     corpus: Corpus, copied: Run, outside: Path, capsys: Capture, damage: Callable[[Path, Path], str]
 ) -> None:
     name = damage(copied.folder, outside)
+    before = names_in(copied.folder)
     assert train(corpus, copied.folder) == 2
     assert f"{copied.folder / name}: a " in capsys.readouterr().err
     assert untouched(outside)
+    assert names_in(copied.folder) == before
+
+
+def test_links_are_refused_before_the_folder_is_locked(corpus: Corpus, copied: Run, outside: Path) -> None:
+    link_progress(copied.folder, outside)
+    (copied.folder / ".lock").unlink()
+    before = names_in(copied.folder)
+    assert train(corpus, copied.folder) == 2
+    assert names_in(copied.folder) == before
 
 
 def test_temporary_files_that_are_links_are_not_written_through(corpus: Corpus, copied: Run, outside: Path) -> None:
@@ -167,10 +182,12 @@ def exported(finished: Run, tmp_path: Path) -> Path:
     return tmp_path / "export"
 
 
-def test_an_export_with_links_is_refused_by_name(exported: Path, outside: Path) -> None:
-    (exported / "all-2" / "model.json").rename(outside / "model.json")
-    (exported / "all-2" / "model.json").symlink_to(outside / "model.json")
-    with pytest.raises(RunError, match=r"all-2/model\.json: a symbolic link"):
+@pytest.mark.parametrize("name", ["all-2/model.json", "all-2", "manifest.json"])
+def test_an_export_with_links_is_refused_by_name(exported: Path, outside: Path, name: str) -> None:
+    path = exported / name
+    path.rename(outside / path.name)
+    path.symlink_to(outside / path.name)
+    with pytest.raises(RunError, match=rf"{re.escape(name)}: a symbolic link"):
         Export.open(exported)
 
 

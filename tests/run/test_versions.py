@@ -26,7 +26,7 @@ def test_what_a_step_makes_changes_only_with_its_version(finished: Run, with_nea
 
 def test_another_random_stream_is_found(corpus: Corpus, copied: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """As it once happened: dropout drew other numbers, and no version was raised."""
-    before = current(copied)  # on this machine: on another, some steps differ slightly, and what needs them is forgiven
+    before = current(copied)  # not the stored ones: where those differ by rounding, what depends on it is forgiven
     monkeypatch.setattr(seq2seq, "dropout", lambda x, rate, training: functional.dropout(x, rate, training))
     for name in ("mu1-1", "mu1-2"):
         (copied.step_folder(name) / "manifest.json").unlink()

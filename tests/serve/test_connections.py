@@ -83,10 +83,13 @@ def test_a_connection_between_two_requests_is_closed_when_it_is_idle() -> None:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert connection.recv(15) == b"HTTP/1.1 200 OK"
         assert b"ok" in read_all(connection)  # and the end
+    made = server._make_server(models(echo()), Limits(idle_seconds=7), Access())
+    assert made.config.timeout_keep_alive == 7  # uvicorn's own limit would have ended the connection, too
 
 
 def test_silent_connections_make_room_for_those_that_speak() -> None:
-    with running(models(echo()), Limits(connections=10)) as client, silent(client, 30) as connections:
+    limits = Limits(connections=10, header_seconds=100)  # else those that say nothing would end by themselves
+    with running(models(echo()), limits) as client, silent(client, 30) as connections:
         for _ in range(5):
             assert httpx.get(client.base_url.join("/healthz"), timeout=10).status_code == 200
         wait_for(lambda: sum(map(is_open, connections)) <= 5)  # one client has half of all

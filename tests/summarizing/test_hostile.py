@@ -74,6 +74,7 @@ OF_MODEL = {
     "no copy": setting("settings", "copy", False),
     "lexicon": setting("", "lexicon", 10**12),
     "small lexicon": setting("", "lexicon", 4),
+    "other lexicon": setting("", "lexicon", 10**6),
     "no lexicon": setting("", "lexicon", "many"),
     "unknown setting": setting("settings", "colour", "red"),
     "a list": content("model.json", b"[]"),
@@ -137,6 +138,11 @@ def test_wrong_contents_of_an_initializer_are_refused_by_name(copied: Run, model
         Summarizer.load(copied.folder, model)
 
 
+def longer_array(folder: Path) -> None:
+    path = folder / "texts.tokens.npy"
+    path.write_bytes(path.read_bytes() + bytes(4))
+
+
 def huge_array(folder: Path) -> None:
     np.save(folder / "texts.offsets.npy", np.arange(3))
     path = folder / "texts.tokens.npy"
@@ -145,6 +151,7 @@ def huge_array(folder: Path) -> None:
 
 OF_TEXT = {
     "offsets": lambda folder: np.save(folder / "texts.offsets.npy", np.array([0, 5, 3, 7])),
+    "longer": longer_array,
     "huge": huge_array,
     "pickled": lambda folder: np.save(folder / "texts.tokens.npy", np.array([{}]), allow_pickle=True),
     "floats": lambda folder: np.save(folder / "summaries.tokens.npy", np.ones(3)),
@@ -216,9 +223,11 @@ def test_iterations_without_end_are_refused(copied: Run) -> None:
     assert time.monotonic() - began < 5
 
 
-def test_no_array_of_objects_is_written_or_read() -> None:
-    """numpy would unpickle it, and run what a stranger's file says; ruff has no rule for this keyword."""
+def test_numpy_is_never_asked_to_unpickle() -> None:
+    """It does so only where it is asked to; ruff has no rule for this keyword.
+
+    Not even to say no: `savez` of numpy 1.26 takes the keyword for one more array to write.
+    """
     for path in Path(nutgraf.__file__).parent.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
-                assert ast.unparse(node.value) == "False", f"{path}:{node.value.lineno}"
+        keywords = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.keyword)]
+        assert "allow_pickle" not in {keyword.arg for keyword in keywords}, path

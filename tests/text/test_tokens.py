@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import re
 import time
 import tracemalloc
 
 import pytest
 
+from nutgraf.text import tokens
 from nutgraf.text.lexicon import SPECIALS
 from nutgraf.text.tokens import Tokenizer, detokenize
 
@@ -97,10 +99,25 @@ def test_the_cache_is_bounded_in_bytes() -> None:
     assert used < 2_000_000
 
 
-def test_marks_without_end_take_no_time_without_end() -> None:
-    tokens = Tokenizer().tokenize
-    assert tokens("(((so)))" + "." * 9) == ["(", "(", "(", "so", ")", ")", ")", "." * 9]
-    assert tokens("x" + ")" * 20_000) == ["x", *[")"] * 20_000]  # seconds, if every mark were sought from the start
+class Watched:
+    """A pattern that notes in how many letters it was sought at most."""
+
+    def __init__(self, pattern: re.Pattern[str]):
+        self.pattern, self.most = pattern, 0
+
+    def search(self, text: str, start: int, end: int) -> re.Match[str] | None:
+        self.most = max(self.most, end - start)
+        return self.pattern.search(text, start, end)
+
+
+def test_marks_without_end_take_no_time_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Tokenizer().tokenize("(((so)))" + "." * 9) == ["(", "(", "(", "so", ")", ")", ")", "." * 9]
+    watched = {name: Watched(getattr(tokens, name)) for name in ("_CLOSING", "_SUFFIX")}
+    for name, pattern in watched.items():
+        monkeypatch.setattr(tokens, name, pattern)
+    assert Tokenizer().tokenize("x" + ")" * 2_000) == ["x", *[")"] * 2_000]
+    assert Tokenizer().tokenize("x" * 2_000) == ["x" * 2_000]
+    assert all(0 < pattern.most < 5 for pattern in watched.values())  # none is sought from the start
 
 
 @pytest.mark.parametrize(

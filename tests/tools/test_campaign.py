@@ -57,6 +57,15 @@ def test_runs_with_too_little_memory_end_with_the_same_bytes() -> None:
     assert figures.endswith("nothing failed\n")
 
 
+def test_runs_on_disks_that_are_full_or_fail_end_with_the_same_bytes() -> None:
+    figures = campaign("--only", "disks", "--rounds", "1")
+    for what in ("full disk", "failing system call"):
+        assert re.search(rf"disks: [1-9]\d* lives with a {what}\n", figures)
+    assert "disks: 1 folders that may only be read\n" in figures
+    assert "disks: 2 runs that ended with the same bytes\n" in figures
+    assert figures.endswith("nothing failed\n")
+
+
 @pytest.mark.skipif(not can_fail(), reason="needs Linux on x86-64 or ARM")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_system_call_fails_for_python_and_for_libraries(kind: str, tmp_path: Path) -> None:
