@@ -3,7 +3,8 @@
 Models leave out words that a sentence cannot do without, and stop in the middle of a phrase. The text says what is
 missing: its words are matched with those of its summary, in order, and forms of one word match. Then, in this order,
 
-- a line that begins with a verb gets the first phrase of the text as its subject;
+- a line that begins with a verb gets the first phrase of the text as its subject, and one that has no verb the first
+  that was left out between its words;
 - between two words of the summary that are near in the text, what joins them comes back: prepositions, conjunctions,
   negations, one other word, "to" for "will" before a verb, "says" before what was said. Words that no headline needs,
   such as "Inc", do not;
@@ -57,7 +58,8 @@ class Mender:
         while line and line[0] in self.known.marks:
             del line[0]
         line, places = self._drop_lone_links(source, line, self.match(source, line))
-        line, places = self._join(source, *self._add_subject(source, line, places))
+        line, places = self._add_verb(source, *self._add_subject(source, line, places))
+        line, places = self._join(source, line, places)
         line = self._keep_forms(source, line, places)
         return np.array(self._finish(source, line, places, least), dtype=np.int32)
 
@@ -109,13 +111,34 @@ class Mender:
 
     def _add_subject(
         self, text: Sequence[int], line: Sequence[int], places: Sequence[int]
-    ) -> tuple[Sequence[int], Sequence[int]]:
-        """Return the line and its places with the first phrase of the text, where it begins with a verb."""
-        if not line or places[0] < 1 or text[0] in self.known.marks or not self._is_verb(text, places[0]):
-            return line, places
-        end = next((k for k in range(min(MOST_MISSING, places[0])) if self._ends_phrase(text, k)), -1)
-        added = [k for k in range(end + 1) if text[k] not in self.known.articles]
+    ) -> tuple[list[int], list[int]]:
+        """Return the line and its places with the text's first words, where it begins behind them or with a verb."""
+        if not line or places[0] < 1 or text[0] in self.known.marks:
+            return list(line), list(places)
+        added: list[int] = []
+        if places[0] <= MOST_MORE and not any(self._is_plain(text[k]) for k in range(places[0])):
+            added = [*range(places[0])]  # "Daisy" of "Daisy Systems"
+        elif self._is_verb(text, places[0]):
+            end = next((k for k in range(min(MOST_MISSING, places[0])) if self._ends_phrase(text, k)), -1)
+            added = [k for k in range(end + 1) if text[k] not in self.known.articles]
         return [*(text[k] for k in added), *line], [*added, *places]
+
+    def _is_plain(self, word: int) -> bool:
+        """Whether a word is small, or one that headlines do without."""
+        return any(word in words for words in (self.known.after_phrase, self.known.marks))
+
+    def _add_verb(self, text: Sequence[int], line: list[int], places: list[int]) -> tuple[list[int], list[int]]:
+        """Return the line and its places with the first verb that it lacks, if it has none."""
+        if any(
+            word in self.tensed or self._is_verb(text, at) for word, at in zip(line, places, strict=True) if at >= 0
+        ):
+            return line, places
+        for i, (before, place) in enumerate(itertools.pairwise(places), 1):
+            left_out = range(before + 1, place) if 0 <= before < place else ()
+            verbs = [k for k in left_out if text[k] in self.grammar.past and text[k] != self.said]
+            if verbs:
+                return [*line[:i], text[verbs[0]], *line[i:]], [*places[:i], verbs[0], *places[i:]]
+        return line, places
 
     def _join(self, text: Sequence[int], line: Sequence[int], places: Sequence[int]) -> tuple[list[int], list[int]]:
         """Return the line with the words that join its words in the text, and the places of all."""
@@ -143,8 +166,10 @@ class Mender:
             return self._first_missing(text, gap)
         needed = {*content, *(k for k in gap if text[k] in known.links and text[k + 1] not in known.not_needed)}
         needed |= {k - 1 for k in needed if text[k] in known.negations and k > gap[0]}  # "did not"
-        if len(gap) == 1 and text[place] in known.each:
-            needed.add(gap[0])
+        if len(gap) == 1 and (
+            text[place] in known.each or (text[gap[0]] in known.be and last in self.grammar.infinitive)
+        ):
+            needed.add(gap[0])  # "30 cents a share", "may be forced"
         return [(k, text[k]) for k in sorted(needed)]
 
     def _first_missing(self, text: Sequence[int], gap: range) -> list[tuple[int, int]]:
