@@ -99,9 +99,11 @@ class Mender:
     def _drop_lone_links(
         self, text: Sequence[int], line: Sequence[int], places: Sequence[int]
     ) -> tuple[list[int], list[int]]:
-        """Return the line and its places without "on" of "on Monday", where it lacks "Monday"."""
+        """Return the line and its places without "on" of "on Monday", where it lacks "Monday", or "is" of "that is"."""
 
         def is_lone(i: int, place: int) -> bool:
+            if place > 0 and line[i] in self.known.be and text[place - 1] in self.known.relative:
+                return place - 1 not in places
             follows = place + 1 if 0 <= place < len(text) - 1 else -1
             needless = line[i] in self.known.links and follows >= 0 and text[follows] in self.known.not_needed
             return needless and follows not in places[i + 1 : i + 2]
@@ -192,8 +194,14 @@ class Mender:
             if place < 0 or text[place] == word:
                 continue
             before = text[place - 1] if place else -1
-            passive = place + 1 < len(text) and text[place + 1] == self.by  # "hurt by"
-            if passive or before in self.known.be | self.known.articles or text[place] in self.grammar.going:
+            following = text[place + 1] if place + 1 < len(text) else -1
+            denied = word == self.grammar.to and (before in self.known.pronouns or following in self.known.negations)
+            if (
+                denied
+                or following == self.by
+                or before in self.known.be | self.known.articles
+                or text[place] in self.grammar.going
+            ):
                 result[i] = text[place]
             elif word in self.grammar.third and self._is_plural(result[:i]):
                 result[i] = min(self.grammar.family.get(word, frozenset()) & self.grammar.bare, default=word)
@@ -225,7 +233,7 @@ class Mender:
         """Whether a phrase of the text ends with the word at a place."""
         known, word = self.known, text[place]
         follower = text[place + 1] if place + 1 < len(text) else None
-        if word in known.marks or word in known.want_more or follower in known.joints:
+        if word in known.marks or word in known.want_more or follower in known.joints | known.genitive:
             return False
         if word in known.particles:  # "fire broke out at"
             return follower is None or follower in known.marks or follower in known.links

@@ -35,6 +35,8 @@ _LISTS = {
     "links": _LINKS,
     "negations": words_of("n't not"),
     "pronouns": _PRONOUNS,
+    "relative": words_of("that which who"),
+    "genitive": words_of("of"),
     "future": _FUTURE,
     "be": _BE,
     "articles": _ARTICLES,
@@ -58,6 +60,8 @@ class SmallWords:
     links: Words  # prepositions, conjunctions and negations: sentences fall apart without them
     negations: Words
     pronouns: Words
+    relative: Words  # pronouns that a clause begins with
+    genitive: Words  # "of", which belongs to the noun before it
     future: Words  # "will", in a headline "to"
     be: Words
     articles: Words
