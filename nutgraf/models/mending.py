@@ -195,9 +195,10 @@ class Mender:
                 continue
             before = text[place - 1] if place else -1
             following = text[place + 1] if place + 1 < len(text) else -1
-            denied = word == self.grammar.to and (before in self.known.pronouns or following in self.known.negations)
+            spoken = before in self.known.pronouns and place - 1 in places
+            will = word == self.grammar.to and (spoken or following in self.known.negations)  # "we will", "will not"
             if (
-                denied
+                will
                 or following == self.by
                 or before in self.known.be | self.known.articles
                 or text[place] in self.grammar.going
