@@ -70,7 +70,7 @@ class Mender:
         """
         words = [word for word in text.tolist() if word not in self.known.articles]
         said = {after for before, after in itertools.pairwise(words) if before == self.grammar.to}
-        sound = [line for line in summaries if self._followers_of_to(line) <= said | self.grammar.bare]
+        sound = [line for line in summaries if not self._followers_of_to(line) - said - self.grammar.bare]
         return sound or list(summaries)
 
     def _followers_of_to(self, line: Ids) -> set[int]:
