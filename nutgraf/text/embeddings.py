@@ -7,8 +7,10 @@ their ends. Nothing is saved here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from queue import Queue
+from typing import Any
 
 import numpy as np
 from gensim.models import FastText
@@ -39,7 +41,7 @@ def train_embeddings(
     `with_end` ends each sentence with EOS, as fastText ends every line with </s>, so that EOS gets a vector.
     """
     sentences = _Sentences(corpora, lexicon, settings.max_sentences, settings.epochs, report, with_end)
-    model = FastText(
+    model = _FastText(
         sg=1,
         vector_size=width,
         window=settings.window,
@@ -60,7 +62,33 @@ def train_embeddings(
         return np.zeros((len(ids), width), dtype=np.float32)
     model.train(corpus_iterable=sentences, total_examples=len(sentences), epochs=settings.epochs)
     sentences.check()
+    model.check()
     return _look_up(model, lexicon, ids, with_end)
+
+
+class _FastText(FastText):  # type: ignore[misc]  # gensim has no types
+    """gensim waits for ever for a thread that fails, as for lack of memory: here, such a one tells others to end."""
+
+    error: BaseException | None = None
+
+    def check(self) -> None:
+        """Raise the error that ended a thread, if there was one."""
+        if self.error is not None:
+            raise self.error
+
+    def _worker_loop(self, job_queue: Queue[Any], progress_queue: Queue[Any]) -> None:
+        try:
+            super()._worker_loop(job_queue, progress_queue)
+        except BaseException as error:
+            self.error = error
+            progress_queue.put(None)
+
+    def _job_producer(self, sentences: Iterable[list[str]], job_queue: Queue[Any], **counts: Any) -> None:
+        try:
+            super()._job_producer(sentences, job_queue, **counts)
+        except BaseException as error:
+            self.error = error
+            job_queue.put(None)  # for the one worker
 
 
 def _look_up(model: FastText, lexicon: Lexicon, ids: Ids, with_end: bool) -> NDArray[np.float32]:

@@ -51,8 +51,14 @@ def test_half_precision_gives_the_same_strings(usual: Run, exported: Export, nam
     before, after = Summarizer.of(usual, name, CPU), Summarizer.load(exported.folder, name)
     assert after.decoding == before.decoding
     assert after.decoding.min_words > 1  # though there are no summaries to measure
-    assert after(TEXTS) == before(TEXTS)
-    assert after(TEXTS, max_words=4, faithful=True) == before(TEXTS, max_words=4, faithful=True)
+    for most, faithful in ((None, None), (4, True)):
+        lines = [one(TEXTS, max_words=most, faithful=faithful) for one in (before, after)]
+        differing = [(text, one, other) for text, one, other in zip(TEXTS, *lines, strict=True) if one != other]
+        assert len(differing) <= len(TEXTS) / 20
+        for text, one, other in differing:  # by rounding: both are as probable, by a hundredth
+            known = before.explain([text], n_best=5, max_words=most, faithful=faithful)[0].summaries
+            probable = {summary.text: summary.probability for summary in known}
+            assert probable[other] == pytest.approx(probable[one], rel=0.01)
     pairs = zip(before.explain(TEXTS[:5], n_best=3), after.explain(TEXTS[:5], n_best=3), strict=True)
     for one, other in pairs:
         assert one.source == other.source

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from gensim.models import FastText
 from numpy.typing import NDArray
 
 from nutgraf.progress import Progress, ignore
@@ -37,6 +38,16 @@ def vectors(
 def digest() -> str:
     """The vectors as one short string; called in other processes, too."""
     return hashlib.sha256(vectors(list(range(len(LEXICON)))).tobytes()).hexdigest()
+
+
+@pytest.mark.parametrize("method", ["_do_train_job", "_get_next_alpha"])  # in a worker, in the thread that reads
+def test_a_thread_of_gensim_that_fails_ends_the_training(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError("no more")
+
+    monkeypatch.setattr(FastText, method, fail)
+    with pytest.raises(MemoryError, match="no more"):
+        train_embeddings([corpus(1)], LEXICON, np.arange(len(LEXICON), dtype=np.int32), 8, SETTINGS, 1, ignore)
 
 
 def test_words_used_alike_are_nearer_than_others() -> None:
