@@ -41,6 +41,7 @@ class Mender:
     said: int
     says: int
     by: int
+    have: int
     verbs: Words  # in any form; many are nouns, too
     tensed: Words  # a sentence has one of these
 
@@ -48,9 +49,10 @@ class Mender:
     def of(cls, words: Sequence[str]) -> Mender:
         """Prepare it for a lexicon of words."""
         grammar, known = Grammar.of(words), SmallWords.of(words)
-        said, says, by = (words.index(word) if word in words else -1 for word in ("said", "says", "by"))
+        said, says, by, have = (words.index(word) if word in words else -1 for word in ("said", "says", "by", "have"))
         tensed = grammar.past | grammar.third | known.future | known.be | {grammar.to}
-        return cls(grammar, known, said, says, by, grammar.past | grammar.going | grammar.third | grammar.bare, tensed)
+        verbs = grammar.past | grammar.going | grammar.third | grammar.bare
+        return cls(grammar, known, said, says, by, have, verbs, tensed)
 
     def __call__(self, text: Ids, summary: Ids, least: int = 1) -> Ids:
         """Return the summary of a text as a whole line; `least` words of it stay, if it had as many."""
@@ -164,14 +166,14 @@ class Mender:
             return [(gap[0], self.says)]
         content = [k for k in gap if text[k] not in known.small and text[k] not in known.not_needed]
         apart = any(text[k] in known.pronouns or text[k] in known.marks for k in content)
-        if len(gap) > MOST_MISSING or len(content) > 1 or apart:
+        one_phrase = len(content) == len(gap)  # "oil company" of "state-run oil company petrobras"
+        if len(gap) > MOST_MISSING or len(content) > 1 + one_phrase or apart:
             return self._first_missing(text, gap)
         needed = {*content, *(k for k in gap if text[k] in known.links and text[k + 1] not in known.not_needed)}
         needed |= {k - 1 for k in needed if text[k] in known.negations and k > gap[0]}  # "did not"
-        if len(gap) == 1 and (
-            text[place] in known.each or (text[gap[0]] in known.be and last in self.grammar.infinitive)
-        ):
-            needed.add(gap[0])  # "30 cents a share", "may be forced"
+        helps = text[gap[0]] in known.be and (last in self.grammar.infinitive or last in known.links)
+        if len(gap) == 1 and (text[place] in known.each or helps):
+            needed.add(gap[0])  # "30 cents a share", "may be forced", "after being forced"
         return [(k, text[k]) for k in sorted(needed)]
 
     def _first_missing(self, text: Sequence[int], gap: range) -> list[tuple[int, int]]:
@@ -191,9 +193,11 @@ class Mender:
         """Return the line with participles as the text has them, and verbs that agree with their subjects."""
         result = list(line)
         for i, (word, place) in enumerate(zip(line, places, strict=True)):
-            if place < 0 or text[place] == word:
+            before = text[place - 1] if place > 0 else -1
+            if before in self.known.have and place - 1 not in places:
+                result[i] = self._present(text, place, word, result[:i])
+            if place < 0 or text[place] == result[i]:
                 continue
-            before = text[place - 1] if place else -1
             following = text[place + 1] if place + 1 < len(text) else -1
             spoken = before in self.known.pronouns and place - 1 in places
             will = word == self.grammar.to and (spoken or following in self.known.negations)  # "we will", "will not"
@@ -208,6 +212,14 @@ class Mender:
                 result[i] = min(self.grammar.family.get(word, frozenset()) & self.grammar.bare, default=word)
         return result
 
+    def _present(self, text: Sequence[int], place: int, word: int, before: Sequence[int]) -> int:
+        """Return what a headline says for a verb behind "has", which is left out: "names" for "has named"."""
+        several = text[place - 1] == self.have or self._is_plural(before)
+        if text[place] not in self.grammar.past or (place > 1 and text[place - 2] in self.grammar.infinitive):
+            return word  # "may have named"
+        wanted = self.grammar.bare if several else self.grammar.third
+        return min(self.grammar.family.get(text[place], frozenset()) & wanted, default=word)
+
     def _is_plural(self, before: Sequence[int]) -> bool:
         """Whether a subject is several, as far as a preposition shows what its head is."""
         starts = [place for place, word in enumerate(before, 1) if word in self.known.clause]
@@ -218,9 +230,11 @@ class Mender:
     def _finish(self, text: Sequence[int], line: list[int], places: Sequence[int], least: int) -> list[int]:
         """Return the line with an end that is no part of a phrase, if there is one near."""
         last = places[-1] if places else -1
-        if last < 0 or self._ends_phrase(text, last):
+        if last < 0:
             return line
-        ends = [n for n in range(least, len(line)) if places[n - 1] >= 0 and self._ends_phrase(text, places[n - 1])]
+        if self._ends_phrase(text, last):
+            return self._with_verb(text, line, places) or self._without_piece(line, least)
+        ends = [n for n in range(least, len(line)) if places[n - 1] >= 0 and self._may_end(text, places[n - 1])]
         shorter = line[: ends[-1]] if ends else []
         has_verb = any(word in self.tensed for word in shorter or line)
         for end in range(last + 1, min(last + (MOST_MORE if has_verb else MOST_FOR_VERB), len(text) - 1) + 1):
@@ -229,6 +243,31 @@ class Mender:
             if self._ends_phrase(text, end):
                 return [*line, *text[last + 1 : end + 1]]
         return shorter or line
+
+    def _with_verb(self, text: Sequence[int], line: list[int], places: Sequence[int]) -> list[int]:
+        """Return the line with the verb and what follows it, if it has none and stops before it; else nothing."""
+        start = places[-1] + 1
+        start += start < len(text) and text[start] in self.known.marks
+        if start >= len(text) - 1 or any(self._is_verb(text, place) for place in places if place >= 0):
+            return []
+        verb = start + (text[start] in self.known.be or text[start] in self.known.have)
+        if text[verb] not in self.tensed or text[verb] == self.said:
+            return []
+        ends = (end for end in range(verb, min(start + MOST_FOR_VERB, len(text))) if self._ends_phrase(text, end))
+        end = next(ends, -1)
+        return [*line, *text[verb : end + 1]] if end >= 0 else []
+
+    def _without_piece(self, line: list[int], least: int) -> list[int]:
+        """Return the line without a last piece such as ", a day", which would go on."""
+        comma = next((place for place in range(len(line) - 2, -1, -1) if line[place] in self.known.marks), 0)
+        is_piece = least <= comma >= len(line) - 1 - MOST_MISSING and line[comma + 1] in self.known.articles
+        return line[:comma] if is_piece else line
+
+    def _may_end(self, text: Sequence[int], place: int) -> bool:
+        """Whether a line that breaks off may go back to the word at a place: also before "showing"."""
+        opens = place + 1 < len(text) and text[place + 1] in self.grammar.going
+        plain = text[place] in self.known.small or text[place] in self.known.marks or self._is_verb(text, place)
+        return self._ends_phrase(text, place) or (opens and not plain)
 
     def _ends_phrase(self, text: Sequence[int], place: int) -> bool:
         """Whether a phrase of the text ends with the word at a place."""
@@ -251,5 +290,7 @@ class Mender:
     def _is_verb(self, text: Sequence[int], place: int) -> bool:
         """Whether a word is a verb, as far as its form and the two words before it tell."""
         reach = 1 if text[place] in self.grammar.past else 2  # "the pay rise", but "a fire broke out"
-        before = text[max(0, place - reach) : place]
+        before, follower = text[max(0, place - reach) : place], text[place + 1 : place + 2]
+        if before[-1:] == [self.grammar.to] and any(word in self.known.articles for word in follower):
+            return True  # "to facilitate the": of any word
         return text[place] in self.verbs and not any(word in self.known.articles for word in before)

@@ -22,8 +22,9 @@ _LINKS = (
 _PRONOUNS = words_of("he i it she that these they this those we which who whom you")
 _FUTURE = words_of("will would")
 _BE = words_of("are be been being is was were")
+_HAVE = words_of("had has have")
 _ARTICLES = words_of("a an her his its our some the their")
-_SMALL = _LINKS | _FUTURE | _BE | _ARTICLES | words_of("also did do does had has have")
+_SMALL = _LINKS | _FUTURE | _BE | _HAVE | _ARTICLES | words_of("also did do does")
 _NOT_NEEDED = words_of(
     """ag co corp corporation inc incorporated llc ltd mr mrs ms nv plc sa se spa
     monday tuesday wednesday thursday friday saturday sunday"""
@@ -39,6 +40,7 @@ _LISTS = {
     "genitive": words_of("of"),
     "future": _FUTURE,
     "be": _BE,
+    "have": _HAVE,
     "articles": _ARTICLES,
     "small": _SMALL,
     "marks": words_of(""", . ; : - -- ( ) [ ] " `` '' ` ? ! & $"""),
@@ -64,6 +66,7 @@ class SmallWords:
     genitive: Words  # "of", which belongs to the noun before it
     future: Words  # "will", in a headline "to"
     be: Words
+    have: Words
     articles: Words
     small: Words  # links, articles and helping verbs
     marks: Words

@@ -45,6 +45,8 @@ def mended(text: str, line: str, least: int = 1) -> str:
         ("acme said it named a new chief .", "acme new chief", "acme named new chief"),
         ("acme widgets corp named a chief .", "widgets names chief", "acme widgets names chief"),
         ("in may acme named a chief .", "acme names chief", "acme names chief"),
+        ("oil company zenith acme named ann .", "oil acme names ann", "oil company zenith acme names ann"),
+        ("ann died after being hit .", "ann died after hit", "ann died after being hit"),
     ],
 )
 def test_what_joins_two_words_comes_back(text: str, line: str, wanted: str | None) -> None:
@@ -63,6 +65,11 @@ def test_what_joins_two_words_comes_back(text: str, line: str, wanted: str | Non
         ("acme will close .", "acme to close", "acme to close"),
         ("a plant that is named acme closed .", "plant is named acme closes", "plant named acme closes"),
         ("acme says sales of oil fell .", "acme says sales of oil falls", "acme says sales of oil fall"),
+        ("acme has named ann .", "acme named ann", "acme names ann"),
+        ("acme has broken a rule .", "acme broken rule", "acme breaks rule"),
+        ("acme and zenith have named ann .", "acme and zenith names ann", "acme and zenith name ann"),
+        ("acme may have named ann .", "acme may named ann", "acme may named ann"),
+        ("acme has named ann .", "acme has named ann", "acme has named ann"),
     ],
 )
 def test_forms_of_verbs_are_those_of_the_sentence(text: str, line: str, wanted: str) -> None:
@@ -83,12 +90,18 @@ def test_forms_of_verbs_are_those_of_the_sentence(text: str, line: str, wanted: 
         ("profit falls due to rain .", "profit falls due", "profit falls due to rain"),
         ("acme names chief .", "acme names chief", "acme names chief"),
         ("the board of acme named doe chief .", "board of acme", "board of acme named doe chief"),
+        ("the plant in ohio , oslo was closed in may .", "plant in ohio , oslo", "plant in ohio , oslo closed in may"),
+        ("acme closes plants in ohio , a day after zenith .", "acme closes plants in ohio , a day", None),
+        ("acme named ann in deals closing the last gap of all .", "acme named ann in deals closing", None),
+        ("acme named ann to facilitate the swift and safe end .", "acme named ann to facilitate", "acme named ann"),
     ],
 )
 def test_a_line_ends_where_a_phrase_does(text: str, line: str, wanted: str | None) -> None:
     endings = {
         "plant closes after a fire broke": "plant closes after a fire broke out",
         "managers at retail": "managers at retail and wealth unit",
+        "acme closes plants in ohio , a day": "acme closes plants in ohio",
+        "acme named ann in deals closing": "acme named ann in deals",
     }
     assert mended(text, line) == (wanted or endings[line])
 
