@@ -149,6 +149,7 @@ class Text(Section):
     texts_vocabulary: Vocabulary = default(50_000, "size of V^F, the most frequent words of the texts")
     summaries_vocabulary: Vocabulary = default(15_000, "size of V^S, the most frequent words of the summaries")
     joint_vocabulary: Vocabulary = default(16_000, "size of the vocabulary of both sides, used when the seq2seq copies")
+    skim: bool = default(False, "texts are read without brackets, days, sources and asides, which no summary tells")
     max_text_words: Length = default(80, "longer texts are cut")
     max_summary_words: Length = default(30, "longer summaries are cut")
     judge_share: Share = default(0.0, "share of the summaries that no model sees: evaluation measures fluency by them")
@@ -382,6 +383,9 @@ class Generation(Section):
         False, "initial and taught summaries have the forms of verbs, and small words, that real ones have"
     )
     mend: bool = default(False, "initial and taught summaries are whole lines: no word that joins others is missing")
+    initial_words: ZeroOrMore = default(
+        12, "with `mend`: an initial summary has this many words before it is made whole; 0: the mean and one more"
+    )
 
     def __post_init__(self) -> None:
         for least, most in (("min_text_words", "max_text_words"), ("min_summary_words", "max_summary_words")):

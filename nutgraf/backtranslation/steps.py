@@ -45,6 +45,7 @@ from nutgraf.run.plan import ALIGNED, OWN_WAY, Kind, Step, learning_rate, learns
 from nutgraf.run.systems import CASING, JOINT, OF_SUMMARIES, OF_TEXTS, TEXT, is_seq2seq
 from nutgraf.seeds import generator_of, seed_of
 from nutgraf.text import casing
+from nutgraf.text.beginning import find_read
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.embeddings import train_embeddings
 from nutgraf.text.lexicon import Ids, Vocab
@@ -184,11 +185,11 @@ class Steps:
         settings = self.recipe.text
         sides = zip(*read_pairs_again(source, limit), strict=True)
         tokenizer = Tokenizer(settings.digits)
-        tokens = [[tokenizer.words(line) for line in side] for side in sides]
-        lexicon = self.prepared.lexicon.extended(sentence for side in tokens for sentence in side)
-        texts = [lexicon.encode(sentence[: settings.max_text_words]) for sentence in tokens[0]]
-        summaries = [lexicon.encode(sentence[: settings.max_summary_words]) for sentence in tokens[1]]
-        return thresholds.Pairs(texts, summaries, lexicon)
+        texts, summaries = ([tokenizer.words(line) for line in side] for side in sides)
+        lexicon = self.prepared.lexicon.extended(itertools.chain(texts, summaries))
+        read = ([words[place] for place in find_read(words, settings)] for words in texts)
+        cut = (words[: settings.max_summary_words] for words in summaries)
+        return thresholds.Pairs([*map(lexicon.encode, read)], [*map(lexicon.encode, cut)], lexicon)
 
     def _embeddings(self, task: Task) -> None:
         """Train skip-gram vectors: of both corpora for the models, of each alone for Pr-Thr (appendix)."""
@@ -347,12 +348,13 @@ class Steps:
         model, settings = load_initializer(name.chain, self.run.step_folder(str(name))), self.recipe.generation
         wording = self._wording(self._fluency(), leaves_out=True) if settings.reword else list
         mender = Mender.of(self.prepared.lexicon.words) if settings.mend else None
+        most = settings.initial_words or round(float(self.prepared.summaries.lengths.mean())) + 1
 
         def apply(sentences: Sequence[Ids], _: int) -> list[Ids]:
             summaries = wording(model(sentences))
             if mender is None:
                 return summaries
-            short = (words[: settings.max_summary_words] for words in summaries)
+            short = (words[:most] for words in summaries)
             return [mender(text, words, LEAST_WHOLE) for text, words in zip(sentences, short, strict=True)]
 
         return apply

@@ -173,7 +173,7 @@ class Facts:
         found = next((pairs for evaluation in self.evaluations if (pairs := evaluation.pairs())), [])
         settings = self.run.recipe.text
         chosen = [found[place] for place in spread(len(found))]
-        texts = [self.codec.encode(text, settings.max_text_words) for text, _ in chosen]
+        texts = [self.codec.read(text, settings)[0] for text, _ in chosen]
         return Pairs(texts, [self.codec.encode(summary, settings.max_summary_words) for _, summary in chosen])
 
 

@@ -30,6 +30,8 @@ VERSIONS = {
     Kind.AGREED: 3,
 }
 
+MENDING = 2  # the same for the rules of models.mending, which some pairs go through
+
 Values = dict[str, object]
 _PART, _DEFAULT_CHUNK = 1_024, 4_096  # sentences that a model is given at once, and of a file, as keys have them
 
@@ -54,8 +56,8 @@ def values_used(step: Step, recipe: Recipe) -> Values:
     """Return the recipe's values that a step uses, by their names there."""
     match step.kind:
         case Kind.TEXT:
-            # Where nothing is set aside, the step makes what it always made.
-            names = ["judge_share"] if recipe.text.judge_share else []
+            # Where nothing is set aside or left out, the step makes what it always made.
+            names = [name for name in ("judge_share", "skim") if getattr(recipe.text, name)]
             return _values(recipe, "text", "digits", "max_text_words", "max_summary_words", *names)
         case Kind.CASING | Kind.ALIGNED:  # of the text's values, by its key
             return {}
@@ -106,11 +108,11 @@ def _of_pairs(step: Step, recipe: Recipe) -> Values:
     size = recipe.generation.chunk
     chunk: Values = {"generation.chunk": _DEFAULT_CHUNK if size % _PART == 0 else size}
     # Where nothing is put into other words, pairs are what they always were.
-    if recipe.generation.reword and step.model and (step.model.teacher or not is_seq2seq(step.model)):
-        names.append("reword")
-    if recipe.generation.mend and step.model and (step.model.teacher or not is_seq2seq(step.model)):
-        names.append("mend")
-        names += [] if step.model.teacher else ["max_summary_words"]
+    if step.model and (step.model.teacher or not is_seq2seq(step.model)):
+        names += [name for name in ("reword", "mend") if getattr(recipe.generation, name)]
+        if recipe.generation.mend:
+            chunk["mending"] = MENDING
+            names += [] if step.model.teacher else ["initial_words"]
     if step.model and step.model.teacher:
         searched = _values(recipe, "decoding", without=("beam", "shorter", "trim", "prefer_true", "faithful"))
         shortlist = _values(recipe, "training", "shortlist")

@@ -23,7 +23,8 @@ RESPONSE = """{
       "alternatives": [
         {"summary": "Oldest bridge to close", "probability": 0.31, "words": [...]}
       ],
-      "source_words": ["Port", "Belano", "will", "close", "its", "oldest", "bridge", "."]
+      "source_words": ["Port", "Belano", "will", "close", "its", "oldest", "bridge", "."],
+      "skipped": []
     }
   ]
 }"""

@@ -64,7 +64,12 @@ class TextSummaryBody(SummaryBody):
     alternatives: list[SummaryBody] = Field(
         default=[], description="With `n_best` above 1: the next best summaries, best first. There may be fewer."
     )
-    source_words: list[str] = Field(default=[], description="With `explain`: the words of the text that were read.")
+    source_words: list[str] = Field(
+        default=[], description="With `explain`: the words of the text, up to the last that was read."
+    )
+    skipped: list[int] = Field(
+        default=[], description="With `explain`: which of `source_words` were skimmed over: days, sources, asides."
+    )
 
     @classmethod
     def from_result(cls, result: SummaryResult, options: SummaryOptions) -> Self:

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from nutgraf import recipe
+from nutgraf.text.beginning import find_read
 from nutgraf.text.lexicon import SPECIALS, UNK, Ids, Lexicon
 from nutgraf.text.tokens import Tokenizer, detokenize
 
@@ -21,9 +23,17 @@ class Codec:
         self._new: dict[str, int] = {}
         self._new_words: list[str] = []
 
-    def encode(self, text: str, most: int) -> Ids:
-        """Return the ids of a text's first words."""
-        words = self.tokenizer.words(text)[:most]
+    def read(self, text: str, settings: recipe.Text) -> tuple[Ids, list[int]]:
+        """Return the ids of the words of a text that models read, and their places in the text."""
+        words = self.tokenizer.words(text)
+        places = find_read(words, settings)
+        return self._encode([words[place] for place in places]), places
+
+    def encode(self, summary: str, most: int) -> Ids:
+        """Return the ids of a summary's first words."""
+        return self._encode(self.tokenizer.words(summary)[:most])
+
+    def _encode(self, words: list[str]) -> Ids:
         ids = self.lexicon.encode(words)
         for place in np.flatnonzero(ids == UNK):
             ids[place] = self._numbered(words[place])

@@ -17,9 +17,18 @@ from nutgraf.text.lexicon import Ids
 
 
 def explain_summary(
-    attribution: Attribution, codec: Codec, write: Writer, sentence: Ids, proposal: Proposal, text: str
+    attribution: Attribution,
+    codec: Codec,
+    write: Writer,
+    sentence: Ids,
+    places: Sequence[int],
+    proposal: Proposal,
+    text: str,
 ) -> Summary:
-    """Return a summary as it is written, with its words; sentence and summary are ids of the codec."""
+    """Return a summary as it is written, with its words.
+
+    Sentence and summary are ids of the codec; `places` are those of the sentence's words in the text.
+    """
     summary = proposal.words
     decoded, source = codec.decode([summary, sentence])
     forms = write.forms(decoded, text)
@@ -29,7 +38,7 @@ def explain_summary(
         own = sentence == number
         copied = bool(own.any())
         weights = np.where(own, attribution.weights[place] + 1, 0) if copied else attribution.weights[place]
-        origin = int(weights.argmax()) if weights.any() else None
+        origin = places[int(weights.argmax())] if weights.any() else None
         probability = None if attribution.probabilities is None else float(attribution.probabilities[place])
         words.append(Word(form, copied, origin, probability, unsupported[place]))
     known = [word.probability for word in words if word.probability is not None]

@@ -20,6 +20,7 @@ def as_record(found: SummaryResult, options: SummaryOptions, scores: bool = Fals
         record["alternatives"] = [_record(other, options.explain, scores) for other in others]
     if options.explain:
         record["source_words"] = list(found.source)
+        record["skipped"] = list(found.skipped)
     return record
 
 

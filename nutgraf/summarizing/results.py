@@ -48,7 +48,8 @@ class Summary:
 
 @dataclass(frozen=True)
 class SummaryResult:
-    """The words of a text as it writes them, and its summaries, best first."""
+    """The words of a text as it writes them, its summaries, best first, and which of its words were skimmed over."""
 
-    source: tuple[str, ...]
+    source: tuple[str, ...]  # up to the last one that was read
     summaries: tuple[Summary, ...]
+    skipped: tuple[int, ...] = ()  # places among them

@@ -31,7 +31,7 @@ from nutgraf.summarizing.loading import check_done, language_of, load_backend, l
 from nutgraf.summarizing.ready import find_model
 from nutgraf.summarizing.results import DEFAULTS, Summary, SummaryOptions, SummaryResult
 from nutgraf.summarizing.searching import Search, count_tries
-from nutgraf.text.beginning import count_read, take_beginning
+from nutgraf.text.beginning import count_read, find_read, take_beginning
 from nutgraf.text.casing import Casing, Writer
 from nutgraf.text.lexicon import SPECIALS, Ids, Lexicon
 from nutgraf.text.reading import clean_line, clean_shown
@@ -122,7 +122,8 @@ class Summarizer:
     @classmethod
     def lead(cls, words: int, text: recipes.Text) -> Summarizer:
         """Return the baseline Lead-N, which needs no run."""
-        return cls(f"lead-{words}", Initial(Lead(words)), Lexicon(SPECIALS), text, recipes.Decoding())
+        whole = replace(text, skim=False)
+        return cls(f"lead-{words}", Initial(Lead(words)), Lexicon(SPECIALS), whole, recipes.Decoding())
 
     @overload
     def __call__(  # type: ignore[overload-overlap]
@@ -195,7 +196,7 @@ class Summarizer:
 
     def count_read(self, text: str) -> tuple[int, int]:
         """Return how many words of a text the model reads, and how many the text has."""
-        return count_read(clean_line(text), self._text.max_text_words, self._tokenizer)
+        return count_read(clean_line(text), self._text, self._tokenizer)
 
     def words(
         self, texts: Sequence[str], options: SummaryOptions = DEFAULTS, report: Report = ignore
@@ -252,14 +253,16 @@ class Summarizer:
     def _explained_result(
         self, codec: Codec, text: str, sentence: Ids, proposals: Sequence[Proposal], should_stop: ShouldStop
     ) -> SummaryResult:
-        source = self._tokenizer.tokenize(self._beginning(text))[: len(sentence)]
+        source = self._tokenizer.tokenize(self._beginning(text))
+        places = find_read([word.lower() for word in source], self._text)
+        source = source[: max(places, default=-1) + 1]
         check_stop(should_stop)
         attributions = self._model.explain(sentence, [proposal.words for proposal in proposals])
         explained = []
         for attribution, proposal in zip(attributions, proposals, strict=True):
             check_stop(should_stop)
-            explained.append(explain_summary(attribution, codec, self._write, sentence, proposal, text))
-        return SummaryResult(tuple(source), rank(explained))
+            explained.append(explain_summary(attribution, codec, self._write, sentence, places, proposal, text))
+        return SummaryResult(tuple(source), rank(explained), tuple(sorted({*range(len(source))} - {*places})))
 
     def count_work(self, texts: int, options: SummaryOptions) -> int:
         """Return how much work `answer` may have with this many texts, in steps of one hypothesis.
@@ -279,7 +282,7 @@ class Summarizer:
         """Return the texts as ids and the best summaries of each; a blank text has none."""
         decoding, codec = self._settings(options), Codec(self._lexicon, self._text.digits)
         search = Search(self._model, Cleaner(codec, self.casing), options, report, should_stop)
-        encoded = [codec.encode(self._beginning(text), self._text.max_text_words) for text in texts]
+        encoded = [codec.read(self._beginning(text), self._text)[0] for text in texts]
         with using_threads(self.threads):
             return codec, encoded, search(encoded, decoding)
 

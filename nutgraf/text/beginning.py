@@ -1,9 +1,19 @@
-"""What is read of a text that is longer than a model reads: its first sentences, at least the beginning of one."""
+"""What is read of a text: without what is skimmed over and, if it is longer than a model reads, its first sentences."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from nutgraf import recipe
 from nutgraf.text.sentences import split_sentences
+from nutgraf.text.skimming import skim
 from nutgraf.text.tokens import Tokenizer, detokenize
+
+
+def find_read(words: Sequence[str], settings: recipe.Text) -> list[int]:
+    """Return the places of the words of a text that models read; words are in lower case."""
+    places = skim(words) if settings.skim else range(len(words))
+    return [*places[: settings.max_text_words]]
 
 
 def take_beginning(text: str, most: int, tokenizer: Tokenizer) -> str:
@@ -18,12 +28,13 @@ def take_beginning(text: str, most: int, tokenizer: Tokenizer) -> str:
     return first
 
 
-def count_read(text: str, most: int, tokenizer: Tokenizer) -> tuple[int, int]:
+def count_read(text: str, settings: recipe.Text, tokenizer: Tokenizer) -> tuple[int, int]:
     """Return how many words of a text are read and how many it has, between blanks, as people count.
 
-    A model's `most` words are tokens: punctuation counts, too.
+    What is skimmed over counts as read. The most words of the settings are tokens: punctuation counts, too.
     """
-    beginning = take_beginning(text, most, tokenizer)
+    beginning = take_beginning(text, settings.max_text_words, tokenizer)
     tokens = tokenizer.tokenize(beginning)
-    read = beginning if len(tokens) <= most else detokenize(tokens[:most])
+    places = find_read([token.lower() for token in tokens], settings)
+    read = beginning if len(places) < settings.max_text_words else detokenize(tokens[: places[-1] + 1])
     return len(read.split()), len(text.split())

@@ -31,6 +31,11 @@ def words_of(line: str) -> frozenset[str]:
     return frozenset(line.split())
 
 
+def irregular_pasts() -> frozenset[str]:
+    """Return the past forms of irregular verbs."""
+    return frozenset[str]().union(*_PAST.values())
+
+
 def inflect(line: str) -> frozenset[str]:
     """Return all forms of regular verbs."""
     return frozenset(form for verb in line.split() for form in _forms(verb))

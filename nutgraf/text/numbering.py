@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from nutgraf import recipe
 from nutgraf.files import read_words
 from nutgraf.progress import Progress, Report
+from nutgraf.text.beginning import find_read
 from nutgraf.text.corpus import Corpus, CorpusWriter
 from nutgraf.text.lexicon import SPECIALS, Ids
 from nutgraf.text.tokens import Tokenizer
@@ -41,13 +42,14 @@ def number_words(lines: Iterable[str], side: str, settings: recipe.Text, folder:
 
     Progress counts the lines since the last report, of which the first is 0; how many there will be is not known.
     """
-    limit = {TEXTS: settings.max_text_words, SUMMARIES: settings.max_summary_words}[side]
     numbers, tokenizer = Numbers(), Tokenizer(settings.digits)
-    tokens, ends = array("i"), array("q", [0])
+    tokens, ends, most = array("i"), array("q", [0]), settings.max_summary_words
     report(Progress(0, 0, "lines", side))
     with CorpusWriter(folder, _SENTENCES) as writer:
         for done, line in enumerate(lines, 1):
-            tokens.extend(map(numbers.__getitem__, tokenizer.words(line)[:limit]))
+            words = tokenizer.words(line)
+            read = [words[place] for place in find_read(words, settings)] if side == TEXTS else words[:most]
+            tokens.extend(map(numbers.__getitem__, read))
             if len(tokens) > ends[-1]:
                 ends.append(len(tokens))
             if done % _WRITTEN_EVERY == 0:

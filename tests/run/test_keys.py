@@ -45,6 +45,7 @@ PAIRS_1 = {"mu1-1.pairs", "dbae-1.pairs", "pr-thr-1.pairs"}
     [
         ("text.max_text_words=70", {"text"}),
         ("text.judge_share=0.05", {"text"}),
+        ("text.skim=true", {"text"}),
         ("text.joint_vocabulary=900", {"embeddings"}),
         ("text.texts_vocabulary=900", {"embeddings", "embeddings-F"}),
         ("embeddings.max_sentences=900", {"embeddings", "embeddings-F", "embeddings-S"}),
@@ -196,14 +197,16 @@ def test_the_seed_changes_every_step() -> None:
 
 
 def test_every_setting_that_makes_a_model_is_part_of_a_key() -> None:
-    where = {"teaching": TAUGHT, "agreement": AGREED}
+    mended = recipe.override(WITH_PAIRS, ["generation.mend=true"])
+    where = {"teaching": TAUGHT, "agreement": AGREED, "generation.initial_words": mended}
     for section in fields(RECIPE):
         if section.name in ("seed", "decoding", "plan"):
             continue
         for field in fields(getattr(RECIPE, section.name)):
             name = f"{section.name}.{field.name}"
             value = _other(getattr(getattr(RECIPE, section.name), field.name), name)
-            assert first_changed(f"{name}={value}", where.get(section.name, WITH_PAIRS), ALIGNED), name
+            of = where.get(name, where.get(section.name, WITH_PAIRS))
+            assert first_changed(f"{name}={value}", of, ALIGNED), name
 
 
 def _other(value: object, name: str) -> object:

@@ -45,6 +45,20 @@ def test_words_take_their_case_from_inside_the_text() -> None:
     assert fake([6, 8, 9])([text]) == ["Misses in U.S."]
 
 
+def test_words_that_are_skimmed_over_are_named_and_places_are_those_of_the_text() -> None:
+    text, settings = "Acme (a firm) will close on Monday a plant in Ohio.", recipes.Text(skim=True)
+    model = Initial(lambda sentences: [sentence[[0, 2, 4]] for sentence in sentences])
+    [found] = Summarizer("x", model, LEXICON, settings, recipes.Decoding()).explain([text])
+    assert found.summaries[0].text == "Acme close plant"
+    assert [found.source[word.source or 0] for word in found.summaries[0].words] == ["Acme", "close", "plant"]
+    assert [found.source[place] for place in found.skipped] == ["(", "a", "firm", ")", "on", "Monday"]
+    assert found.source[-1] == "."
+
+
+def test_lead_reads_all_words() -> None:
+    assert Summarizer.lead(4, recipes.Text(skim=True))("Acme (a firm) will close on Monday.") == "Acme (a firm"
+
+
 def test_other_words_are_written_as_the_corpora_write_them() -> None:
     casing = Casing({"ford": "Ford", "misses": "misses"}, {"ford": "Ford", "u.s.": "U.S.", "the": "the"})
     assert fake([6, 3, 9], casing=casing)(["nothing"]) == ["Misses Ford U.S."]

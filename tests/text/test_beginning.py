@@ -1,4 +1,5 @@
-from nutgraf.text.beginning import count_read, take_beginning
+from nutgraf.recipe import Text
+from nutgraf.text.beginning import count_read, find_read, take_beginning
 from nutgraf.text.tokens import Tokenizer
 
 TOKENIZER = Tokenizer()
@@ -13,9 +14,18 @@ def test_the_first_sentences_that_fit_are_taken_and_at_least_one() -> None:
 
 
 def test_words_are_counted_as_people_count_them() -> None:
-    assert count_read(THREE, 20, TOKENIZER) == (7, 7)
-    assert count_read(THREE, 6, TOKENIZER) == (4, 7)
+    assert count_read(THREE, Text(max_text_words=20), TOKENIZER) == (7, 7)
+    assert count_read(THREE, Text(max_text_words=6), TOKENIZER) == (4, 7)
     # Seven words between blanks, ten tokens: all sentences are taken, and the last tokens are cut off.
-    assert count_read(THREE, 7, TOKENIZER) == (5, 7)
-    assert count_read("Ford's profit, sales, shares", 4, TOKENIZER) == (2, 4)  # ford 's profit ,
-    assert count_read("", 7, TOKENIZER) == (0, 0)
+    assert count_read(THREE, Text(max_text_words=7), TOKENIZER) == (5, 7)
+    assert count_read("Ford's profit, sales, shares", Text(max_text_words=4), TOKENIZER) == (2, 4)  # ford 's profit ,
+    assert count_read("", Text(max_text_words=7), TOKENIZER) == (0, 0)
+
+
+def test_what_is_skimmed_over_makes_room_and_counts_as_read() -> None:
+    text = "Acme (the maker of kettles) will close a plant in Ohio on Monday, it said."
+    words, skimming = TOKENIZER.words(text), Text(max_text_words=6, skim=True)
+    assert [words[place] for place in find_read(words, skimming)] == ["acme", "will", "close", "a", "plant", "in"]
+    assert find_read(words, Text(max_text_words=6)) == [0, 1, 2, 3, 4, 5]
+    assert count_read(text, skimming, TOKENIZER) == (10, 15)
+    assert count_read(text, Text(skim=True), TOKENIZER) == (15, 15)

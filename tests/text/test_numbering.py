@@ -52,6 +52,15 @@ def test_the_same_bytes_for_any_number_of_parts(tmp_path: Path, count: int, monk
     assert found == expected
 
 
+def test_texts_are_skimmed_and_summaries_are_not(tmp_path: Path) -> None:
+    line = "Acme will close a plant in Ohio on Monday ."
+    prepare_parts([[line, *LINES["texts"]]], [[line, *LINES["summaries"]]], Text(skim=True), tmp_path / "parts")
+    lexicon = Lexicon.load(tmp_path / "parts" / "lexicon.txt")
+    texts, summaries = (Corpus.open(tmp_path / "parts", side)[0] for side in ("texts", "summaries"))
+    assert " ".join(lexicon.decode(texts)) == "acme will close a plant in ohio ."
+    assert " ".join(lexicon.decode(summaries)) == line.lower()
+
+
 def test_a_part_without_words_changes_nothing(tmp_path: Path) -> None:
     for name, texts in (("with", [LINES["texts"], []]), ("without", [LINES["texts"]])):
         prepare_parts(texts, [[" "], LINES["summaries"]], SETTINGS, tmp_path / name)

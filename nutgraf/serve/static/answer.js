@@ -89,8 +89,9 @@ function showAlternatives({ alternatives, source_words: sources }) {
 }
 
 // Show the text with its copied words marked, and in grey what the model did not read.
-function showSource(text, { words, source_words: sources }) {
+function showSource(text, { words, source_words: sources, skipped }) {
   const copied = new Set(words.filter(({ copied }) => copied).map(({ source }) => source));
+  const unread = new Set(skipped);
   let left = 0;
   wrapWords(
     at("source"),
@@ -98,6 +99,7 @@ function showSource(text, { words, source_words: sources }) {
     sources,
     (written, place) => {
       const shown = create("span", written, copied.has(place) && isWord({ text: written }) ? "copied" : "");
+      shown.classList.toggle("unread", unread.has(place));
       shown.dataset.place = place;
       return shown;
     },
@@ -107,7 +109,9 @@ function showSource(text, { words, source_words: sources }) {
     },
   );
   const total = countWords(text);
-  at("read").textContent = left ? `The model read the first ${total - left} of ${total} words; the rest is in grey.` : "";
+  const notes = left ? [`The model read the first ${total - left} of ${total} words; the rest is in grey.`] : [];
+  if (unread.size) notes.push("Days, sources, asides and brackets, in grey, are skimmed over: headlines leave them out.");
+  at("read").textContent = notes.join(" ");
 }
 
 // Show what each mark means, of those that occur.
