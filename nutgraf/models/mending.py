@@ -30,6 +30,7 @@ from nutgraf.text.small_words import SmallWords, Words
 MOST_MISSING = 3  # words in a row that may have been left out by mistake
 MOST_MORE = 2  # words that an end may need to be whole
 MOST_FOR_VERB = 6  # the same, where the line would otherwise have no verb
+MOST_SUBJECT = 6  # words of a subject that may have been left out by mistake
 
 
 @dataclass(frozen=True)
@@ -42,28 +43,34 @@ class Mender:
     says: int
     by: int
     have: int
+    genitive: int  # "'s"
     verbs: Words  # in any form; many are nouns, too
+    only_bare: Words  # those in a form such as "name", most of which are nouns, too
     tensed: Words  # a sentence has one of these
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Mender:
         """Prepare it for a lexicon of words."""
         grammar, known = Grammar.of(words), SmallWords.of(words)
-        said, says, by, have = (words.index(word) if word in words else -1 for word in ("said", "says", "by", "have"))
+        single = ("said", "says", "by", "have", "'s")
+        said, says, by, have, genitive = (words.index(word) if word in words else -1 for word in single)
         tensed = grammar.past | grammar.third | known.future | known.be | {grammar.to}
-        verbs = grammar.past | grammar.going | grammar.third | grammar.bare
-        return cls(grammar, known, said, says, by, have, verbs, tensed)
+        inflected = grammar.past | grammar.going | grammar.third
+        only_bare = grammar.bare - inflected
+        return cls(grammar, known, said, says, by, have, genitive, inflected | grammar.bare, only_bare, tensed)
 
     def __call__(self, text: Ids, summary: Ids, least: int = 1) -> Ids:
         """Return the summary of a text as a whole line; `least` words of it stay, if it had as many."""
         source, line = text.tolist(), [word for word in summary.tolist() if word not in self.known.brackets]
-        while line and line[0] in self.known.marks:
+        while line and (line[0] in self.known.marks or line[0] in self.known.the):
             del line[0]
         line, places = self._drop_lone_links(source, line, self.match(source, line))
         line, places = self._add_verb(source, *self._add_subject(source, line, places))
         line, places = self._join(source, line, places)
-        line = self._keep_forms(source, line, places)
-        return np.array(self._finish(source, line, places, least), dtype=np.int32)
+        line = self._finish(source, self._keep_forms(source, line, places), places, least)
+        while line and line[-1] == self.genitive:
+            del line[-1]
+        return np.array(line, dtype=np.int32)
 
     def leave_sound(self, text: Ids, summaries: Sequence[Ids]) -> list[Ids]:
         """Return the summaries of a text whose every "to" stands before a verb, or stands in the text, too; else all.
@@ -117,15 +124,18 @@ class Mender:
         self, text: Sequence[int], line: Sequence[int], places: Sequence[int]
     ) -> tuple[list[int], list[int]]:
         """Return the line and its places with the text's first words, where it begins behind them or with a verb."""
-        if not line or places[0] < 1 or text[0] in self.known.marks:
+        first = places[0] if line else 0
+        if first < 1 or any(word in self.known.marks for word in text[:first]):
             return list(line), list(places)
-        added: list[int] = []
-        if places[0] <= MOST_MORE and not any(self._is_plain(text[k]) for k in range(places[0])):
-            added = [*range(places[0])]  # "Daisy" of "Daisy Systems"
-        elif self._is_verb(text, places[0]):
-            end = next((k for k in range(min(MOST_MISSING, places[0])) if self._ends_phrase(text, k)), -1)
-            added = [k for k in range(end + 1) if text[k] not in self.known.articles]
-        return [*(text[k] for k in added), *line], [*added, *places]
+        # "Daisy" of "Daisy Systems", "head of" of "head of Acme"
+        name = first <= MOST_MORE and not any(self._is_plain(word) for word in text[:first])
+        before = next((word for word in text[first - 1 :: -1] if word not in self.known.articles), -1)
+        part = first <= MOST_SUBJECT and before in self.known.links and before != text[0]
+        if not (name or part or (first <= MOST_SUBJECT and self._is_verb(text, first))):
+            return list(line), list(places)
+        end = next((place for place in range(first) if text[place] == self.said), first)  # "Acme" of "Acme said it"
+        added = [place for place in range(end) if text[place] not in self.known.articles]
+        return [*(text[place] for place in added), *line], [*added, *places]
 
     def _is_plain(self, word: int) -> bool:
         """Whether a word is small, or one that headlines do without."""
@@ -164,6 +174,10 @@ class Mender:
             return [] if last in known.future or last == self.grammar.to else [(place - 1, kept)]
         if self._is_reported([text[k] for k in gap], word):
             return [(gap[0], self.says)]
+        if len(gap) == 1 and text[gap[0]] in known.relative and self._is_verb(text, place):
+            return [(gap[0], text[gap[0]])]  # "a fault that let anyone in"
+        if text[gap[0]] in known.marks and len(gap) > 1:
+            gap = gap[1:]  # a headline has no comma before "after"
         content = [k for k in gap if text[k] not in known.small and text[k] not in known.not_needed]
         apart = any(text[k] in known.pronouns or text[k] in known.marks for k in content)
         one_phrase = len(content) == len(gap)  # "oil company" of "state-run oil company petrobras"
@@ -224,6 +238,11 @@ class Mender:
         """Whether a subject is several, as far as a preposition shows what its head is."""
         starts = [place for place, word in enumerate(before, 1) if word in self.known.clause]
         subject = before[starts[-1] :] if starts else before
+        if subject and subject[0] in self.known.several:
+            return True
+        titles = (word in self.grammar.plural and word not in self.grammar.third for word in subject[:2])
+        if any(word in self.known.joints for word in subject) and any(titles):
+            return True  # "senators Ann Lee and Jo Doe"
         head = next((place for place, word in enumerate(subject) if word in self.known.links - self.known.joints), 0)
         return head > 0 and subject[head - 1] in self.grammar.plural
 
@@ -235,8 +254,10 @@ class Mender:
         if self._ends_phrase(text, last):
             return self._with_verb(text, line, places) or self._without_piece(line, least)
         ends = [n for n in range(least, len(line)) if places[n - 1] >= 0 and self._may_end(text, places[n - 1])]
+        has_verb = any(word in self.tensed for word in line)
         shorter = line[: ends[-1]] if ends else []
-        has_verb = any(word in self.tensed for word in shorter or line)
+        if has_verb and not any(word in self.tensed for word in shorter):
+            shorter = []  # the only verb stays
         for end in range(last + 1, min(last + (MOST_MORE if has_verb else MOST_FOR_VERB), len(text) - 1) + 1):
             if text[end] in self.known.marks or (has_verb and text[end] in self.grammar.past):
                 break
@@ -266,7 +287,8 @@ class Mender:
     def _may_end(self, text: Sequence[int], place: int) -> bool:
         """Whether a line that breaks off may go back to the word at a place: also before "showing"."""
         opens = place + 1 < len(text) and text[place + 1] in self.grammar.going
-        plain = text[place] in self.known.small or text[place] in self.known.marks or self._is_verb(text, place)
+        plain = any(text[place] in words for words in (self.known.small, self.known.marks, self.known.numbers))
+        plain = plain or self._is_verb(text, place)
         return self._ends_phrase(text, place) or (opens and not plain)
 
     def _ends_phrase(self, text: Sequence[int], place: int) -> bool:
@@ -293,4 +315,6 @@ class Mender:
         before, follower = text[max(0, place - reach) : place], text[place + 1 : place + 2]
         if before[-1:] == [self.grammar.to] and any(word in self.known.articles for word in follower):
             return True  # "to facilitate the": of any word
+        if text[place] in self.only_bare:  # "the deal" and "sales forecast" are no verbs, "may deal" is one
+            return any(word in self.grammar.infinitive or word in self.known.pronouns for word in before[-1:])
         return text[place] in self.verbs and not any(word in self.known.articles for word in before)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 from nutgraf.text.inflection import words_of
+from nutgraf.text.tokens import is_number
 
 Words = frozenset[int]
 
@@ -24,6 +25,7 @@ _FUTURE = words_of("will would")
 _BE = words_of("are be been being is was were")
 _HAVE = words_of("had has have")
 _ARTICLES = words_of("a an her his its our some the their")
+_SEVERAL = words_of("both dozens eight five four hundreds many nine scores seven several six ten thousands three two")
 _SMALL = _LINKS | _FUTURE | _BE | _HAVE | _ARTICLES | words_of("also did do does")
 _NOT_NEEDED = words_of(
     """ag co corp corporation inc incorporated llc ltd mr mrs ms nv plc sa se spa
@@ -42,6 +44,8 @@ _LISTS = {
     "be": _BE,
     "have": _HAVE,
     "articles": _ARTICLES,
+    "the": words_of("a an the"),
+    "several": _SEVERAL,
     "small": _SMALL,
     "marks": words_of(""", . ; : - -- ( ) [ ] " `` '' ` ? ! & $"""),
     "brackets": words_of("( ) [ ]"),
@@ -67,7 +71,9 @@ class SmallWords:
     future: Words  # "will", in a headline "to"
     be: Words
     have: Words
-    articles: Words
+    articles: Words  # also "its"
+    the: Words
+    several: Words  # a subject that begins with one of these is more than one
     small: Words  # links, articles and helping verbs
     marks: Words
     brackets: Words
@@ -76,10 +82,12 @@ class SmallWords:
     clause: Words  # "after": a new subject comes behind these
     want_more: Words  # "due": no line ends in these
     after_phrase: Words  # a phrase is over before these
+    numbers: Words
 
     @classmethod
     def of(cls, words: Sequence[str]) -> SmallWords:
         """Look the lists up in a lexicon of words."""
         ids = {word: place for place, word in enumerate(words)}
         found = {name: frozenset(ids[word] for word in listed if word in ids) for name, listed in _LISTS.items()}
+        found["numbers"] = frozenset(place for place, word in enumerate(words) if is_number(word))
         return cls(*(found[field.name] for field in fields(cls)))

@@ -47,6 +47,11 @@ def mended(text: str, line: str, least: int = 1) -> str:
         ("in may acme named a chief .", "acme names chief", "acme names chief"),
         ("oil company zenith acme named ann .", "oil acme names ann", "oil company zenith acme names ann"),
         ("ann died after being hit .", "ann died after hit", "ann died after being hit"),
+        ("a fault that cuts power .", "fault cuts power", "fault that cuts power"),
+        ("acme fell , after a fire .", "acme fell fire", "acme fell after fire"),
+        ("the head of acme resigned .", "acme resigns", "head of acme resigns"),
+        ("acme said it named ann .", "names ann", "acme names ann"),
+        ("the states of the union named ann .", "named ann", "states of union named ann"),
     ],
 )
 def test_what_joins_two_words_comes_back(text: str, line: str, wanted: str | None) -> None:
@@ -66,14 +71,16 @@ def test_what_joins_two_words_comes_back(text: str, line: str, wanted: str | Non
         ("a plant that is named acme closed .", "plant is named acme closes", "plant named acme closes"),
         ("acme says sales of oil fell .", "acme says sales of oil falls", "acme says sales of oil fall"),
         ("acme has named ann .", "acme named ann", "acme names ann"),
+        ("two firms named ann .", "two firms names ann", "two firms name ann"),
+        ("senators ann lee and jo doe named her .", "senators ann lee and jo doe names", None),
         ("acme has broken a rule .", "acme broken rule", "acme breaks rule"),
         ("acme and zenith have named ann .", "acme and zenith names ann", "acme and zenith name ann"),
         ("acme may have named ann .", "acme may named ann", "acme may named ann"),
         ("acme has named ann .", "acme has named ann", "acme has named ann"),
     ],
 )
-def test_forms_of_verbs_are_those_of_the_sentence(text: str, line: str, wanted: str) -> None:
-    assert mended(text, line) == wanted
+def test_forms_of_verbs_are_those_of_the_sentence(text: str, line: str, wanted: str | None) -> None:
+    assert mended(text, line) == (wanted or "senators ann lee and jo doe name")
 
 
 @pytest.mark.parametrize(
@@ -93,6 +100,8 @@ def test_forms_of_verbs_are_those_of_the_sentence(text: str, line: str, wanted: 
         ("the plant in ohio , oslo was closed in may .", "plant in ohio , oslo", "plant in ohio , oslo closed in may"),
         ("acme closes plants in ohio , a day after zenith .", "acme closes plants in ohio , a day", None),
         ("acme named ann in deals closing the last gap of all .", "acme named ann in deals closing", None),
+        ("the plant closes .", "the plant closes", "plant closes"),
+        ("names zenith 's big new long red unit .", "names zenith 's", "names zenith"),
         ("acme named ann to facilitate the swift and safe end .", "acme named ann to facilitate", "acme named ann"),
     ],
 )
