@@ -38,12 +38,9 @@ class Committee:
         found = [self._search(teacher, sentences) for teacher in self.teachers]
         proposed = [[*itertools.chain(*of_one)] for of_one in zip(*found, strict=True)]
         estimate = Estimate(self.shortlist, seed_of(self.key, start))
-        ranked = self.agreement.rank(
-            sentences, self.agreement.reword(sentences, proposed), estimate, self.teaching.kept
-        )
-        best = [proposals[0].words if proposals else np.zeros(0, dtype=np.int32) for proposals in ranked]
-        bounds = self.decoding.min_words, self.decoding.max_words
-        return [self.agreement.mend(text, words, *bounds) for text, words in zip(sentences, best, strict=True)]
+        edited = self.agreement.edit(sentences, proposed, self.decoding)
+        ranked = self.agreement.rank(sentences, edited, estimate, self.teaching.kept)
+        return [proposals[0].words if proposals else np.zeros(0, dtype=np.int32) for proposals in ranked]
 
     def _search(self, teacher: Seq2seq, sentences: Sequence[Ids]) -> list[list[Ids]]:
         decoding = self.decoding

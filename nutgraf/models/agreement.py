@@ -48,21 +48,26 @@ class Agreement:
     fluency: Trigrams
     weights: recipe.Agreement
     wording: Wording | None = None  # puts proposals into the words of real summaries
-    mender: Mender | None = None  # makes whole lines of what was chosen
+    mender: Mender | None = None  # makes whole lines of proposals
 
-    def reword(self, texts: Sequence[Ids], proposed: Proposals) -> Proposals:
-        """Return the proposals for each text as real summaries would say them, without those that cannot be mended."""
+    def edit(self, texts: Sequence[Ids], proposed: Proposals, decoding: recipe.Decoding) -> Proposals:
+        """Return the proposals for each text as real summaries would say them, as whole lines.
+
+        Those that cannot be mended are left out; one that would get too long stays as it is.
+        """
         if self.wording is not None:
             reworded = iter(self.wording([words for group in proposed for words in group]))
             proposed = [[*itertools.islice(reworded, len(group))] for group in proposed]
         if self.mender is None:
             return proposed
-        return [self.mender.leave_sound(text, group) for text, group in zip(texts, proposed, strict=True)]
+        sound = [self.mender.leave_sound(text, group) for text, group in zip(texts, proposed, strict=True)]
+        return [
+            [self._mend(text, words, decoding) for words in group] for text, group in zip(texts, sound, strict=True)
+        ]
 
-    def mend(self, text: Ids, summary: Ids, least: int, most: int) -> Ids:
-        """Return a summary of the text as a whole line; one that would have more than `most` words stays as it is."""
-        mended = self.mender(text, summary, least) if self.mender else summary
-        return mended if len(mended) <= most else summary
+    def _mend(self, text: Ids, summary: Ids, decoding: recipe.Decoding) -> Ids:
+        mended = self.mender(text, summary, decoding.min_words) if self.mender else summary
+        return mended if len(mended) <= decoding.max_words else summary
 
     def rank(
         self, texts: Sequence[Ids], proposed: Proposals, estimate: Estimate = FREQUENT, kept: int | None = None

@@ -218,7 +218,7 @@ class Agreed:
         check_stop(request.should_stop)
         searches = max(map(len, found))  # members whose beam is wide enough have made one
         rounds = zip(*([*own, *own[-1:] * (searches - len(own))] for own in found), strict=True)
-        first, *wider = [self.agreement.reword(sentences, _join_proposals(of_members)) for of_members in rounds]
+        first, *wider = [self.agreement.edit(sentences, _join_proposals(of_one), decoding) for of_one in rounds]
         ranked = self._rank(sentences, first)
         if wider:
             ranked = self._rank_wider(sentences, [group[0].words for group in ranked], wider[0])
@@ -228,19 +228,7 @@ class Agreed:
                 _cut_ends(cut, sentence, proposals, decoding.min_words)
                 for sentence, proposals in zip(sentences, ranked, strict=True)
             ]
-        if self.agreement.mender:
-            ranked = [
-                self._mend(sentence, proposals[: request.n_best], decoding)
-                for sentence, proposals in zip(sentences, ranked, strict=True)
-            ]
         return [proposals[: request.n_best] for proposals in ranked]
-
-    def _mend(self, sentence: Ids, proposals: Sequence[Proposal], decoding: recipes.Decoding) -> list[Proposal]:
-        """Return the proposals as whole lines; of those that are the same then, the first."""
-        bounds = decoding.min_words, decoding.max_words
-        return _without_repeats(
-            replace(one, words=self.agreement.mend(sentence, one.words, *bounds)) for one in proposals
-        )
 
     def _part(self, request: SearchRequest, before: int) -> SearchRequest:
         """Return the same for one member, with its own beam; its progress is a part, behind that of `before` others."""

@@ -55,17 +55,18 @@ def test_proposals_are_put_into_other_words(monkeypatch: pytest.MonkeyPatch) -> 
     assert [words.tolist() for words in committee(SENTENCES, 0)] == best
 
 
-def test_what_is_chosen_is_made_whole_if_it_does_not_get_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proposals_are_made_whole_if_they_do_not_get_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Mender, "__call__", lambda _, text, summary, least: np.append(summary, text[-1:]))
     fluency, teacher, expander = Trigrams.train(SUMMARIES, WORDS), *(toy_model(copy=True, seed=seed) for seed in (0, 9))
     for most in (2, 3):
         decoding = recipe.Decoding(min_words=2, max_words=most)
-        chosen, whole = (
-            Committee([teacher], Agreement(expander, fluency, recipe.Agreement(), mender=mender), *rest)(SENTENCES, 0)
-            for mender in (None, Mender.of(WORDS.words))
-            for rest in [(recipe.Teaching(beam=3), decoding, 0, "key")]
-        )
-        longer = [np.append(words, text[-1:]) for words, text in zip(chosen, SENTENCES, strict=True)]
-        wanted = [new if len(new) <= most else old for old, new in zip(chosen, longer, strict=True)]
-        assert [words.tolist() for words in whole] == [words.tolist() for words in wanted]
-    assert any(len(words) == 2 for words in chosen)
+        agreement = Agreement(expander, fluency, recipe.Agreement(), mender=Mender.of(WORDS.words))
+        found = beam(ConvDecoder(teacher), SENTENCES, Beam.of(decoding, 3, unk=False))
+        longer = [
+            [new if len(new := np.append(one.words, text[-1:])) <= most else one.words for one in own]
+            for text, own in zip(SENTENCES, found, strict=True)
+        ]
+        best = [ranked[0].words.tolist() for ranked in agreement.rank(SENTENCES, longer, Estimate())]
+        committee = Committee([teacher], agreement, recipe.Teaching(beam=3), decoding, 0, "key")
+        assert [words.tolist() for words in committee(SENTENCES, 0)] == best
+    assert {len(words) for words in best} == {3}

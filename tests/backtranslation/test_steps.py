@@ -123,15 +123,17 @@ def test_initial_summaries_take_the_words_of_real_ones_where_the_recipe_says_so(
     assert artificial_in(tmp_path) == lists(wanted) != lists(as_they_are)
 
 
-def test_initial_summaries_are_whole_where_the_recipe_says_so(finished: Run, tmp_path: Path) -> None:
-    generation = replace(finished.recipe.generation, mend=True, max_summary_words=5)
+@pytest.mark.parametrize("most", [5, 0])
+def test_initial_summaries_are_whole_where_the_recipe_says_so(finished: Run, tmp_path: Path, most: int) -> None:
+    generation = replace(finished.recipe.generation, mend=True, initial_words=most)
     run = replace(finished, recipe=replace(finished.recipe, generation=generation))
     prepared = Steps(run, CPU).prepared
     as_they_are = Corpus.open(finished.step_folder("mu1-0.pairs"), ARTIFICIAL)
     step = next(step for step in run.plan() if step.name == "mu1-0.pairs")
     Steps(run, CPU).make(Task(step, tmp_path, tmp_path, "seed"))
     mender, texts = Mender.of(prepared.lexicon.words), share(prepared.texts, LIMIT, ModelName("mu1"))
-    cut = [words[:5] for words in as_they_are]
+    usual = round(np.mean([len(words) for words in prepared.summaries])) + 1
+    cut = [words[: most or usual] for words in as_they_are]
     wanted = [mender(text, words, LEAST_WHOLE) for text, words in zip(texts, cut, strict=True)]
     assert artificial_in(tmp_path) == lists(wanted) != lists(cut)
 

@@ -95,6 +95,7 @@ def test_explanations_alternatives_and_faith_as_data(
                 for o in others
             ],
             "source_words": list(found.source),
+            "skipped": list(found.skipped),
         }
     assert run(*asked, "--n-best", "2") == 0
     first = json.loads(capsys.readouterr().out.splitlines()[0])

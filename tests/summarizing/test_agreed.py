@@ -107,15 +107,19 @@ class Longer:
         return summaries
 
 
-def test_what_was_chosen_is_made_whole_if_it_does_not_get_too_long() -> None:
+def test_proposals_are_made_whole_if_they_do_not_get_too_long_before_they_are_weighed() -> None:
     agreed, mender = toy_agreed(), Longer()
     agreed.agreement = replace(agreed.agreement, mender=cast(Mender, mender))
     decoding = replace(DECODING, min_words=2, max_words=4)
-    as_chosen = search(toy_agreed(), SENTENCES, 3, decoding)
-    for text, chosen, found in zip(SENTENCES, as_chosen, search(agreed, SENTENCES, 3, decoding), strict=True):
-        longer = [[*line, int(text[-1])] if len(line) < 4 else line for line in chosen]
-        assert found == [list(line) for line in dict.fromkeys(map(tuple, longer))]
-    assert {len(line) == 4 for group in as_chosen for line in group} == {False, True}
+    beams = [search(member, SENTENCES, 3, decoding) for member in agreed.members]
+    proposed = [[*a, *b] for a, b in zip(*beams, strict=True)]
+    longer = [
+        [np.array([*line, int(text[-1])] if len(line) < 4 else line, np.int32) for line in group]
+        for text, group in zip(SENTENCES, proposed, strict=True)
+    ]
+    expected = agreed.agreement.rank(SENTENCES, longer)
+    assert search(agreed, SENTENCES, 3, decoding) == [[one.words.tolist() for one in group[:3]] for group in expected]
+    assert {len(line) == 4 for group in proposed for line in group} == {False, True}
 
 
 def test_members_propose_as_many_lines_as_the_agreement_says() -> None:
