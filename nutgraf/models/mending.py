@@ -127,8 +127,9 @@ class Mender:
         first = places[0] if line else 0
         if first < 1 or any(word in self.known.marks for word in text[:first]):
             return list(line), list(places)
-        # "Daisy" of "Daisy Systems", "head of" of "head of Acme"
-        name = first <= MOST_MORE and not any(self._is_plain(word) for word in text[:first])
+        # "Daisy" of "Daisy Systems", "at least" of "at least seven", "head of" of "head of Acme"
+        amount = first <= MOST_MORE and text[first - 1] in self.known.amounts
+        name = amount or (first <= MOST_MORE and not any(self._is_plain(word) for word in text[:first]))
         before = next((word for word in text[first - 1 :: -1] if word not in self.known.articles), -1)
         part = first <= MOST_SUBJECT and before in self.known.links and before != text[0]
         if not (name or part or (first <= MOST_SUBJECT and self._is_verb(text, first))):

@@ -46,6 +46,7 @@ _LISTS = {
     "articles": _ARTICLES,
     "the": words_of("a an the"),
     "several": _SEVERAL,
+    "amounts": words_of("about almost least most nearly than"),
     "small": _SMALL,
     "marks": words_of(""", . ; : - -- ( ) [ ] " `` '' ` ? ! & $"""),
     "brackets": words_of("( ) [ ]"),
@@ -73,6 +74,7 @@ class SmallWords:
     have: Words
     articles: Words  # also "its"
     the: Words
+    amounts: Words  # "least" of "at least seven"
     several: Words  # a subject that begins with one of these is more than one
     small: Words  # links, articles and helping verbs
     marks: Words

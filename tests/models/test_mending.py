@@ -49,6 +49,7 @@ def mended(text: str, line: str, least: int = 1) -> str:
         ("ann died after being hit .", "ann died after hit", "ann died after being hit"),
         ("a fault that cuts power .", "fault cuts power", "fault that cuts power"),
         ("acme fell , after a fire .", "acme fell fire", "acme fell after fire"),
+        ("at least seven people were killed .", "seven people killed", "at least seven people killed"),
         ("the head of acme resigned .", "acme resigns", "head of acme resigns"),
         ("acme said it named ann .", "names ann", "acme names ann"),
         ("the states of the union named ann .", "named ann", "states of union named ann"),
