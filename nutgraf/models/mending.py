@@ -30,6 +30,7 @@ from nutgraf.text.small_words import SmallWords, Words
 MOST_MISSING = 3  # words in a row that may have been left out by mistake
 MOST_MORE = 2  # words that an end may need to be whole
 MOST_FOR_VERB = 6  # the same, where the line would otherwise have no verb
+MOST_TO_VERB = 10  # words between the end of a line that has no verb and the verb
 MOST_SUBJECT = 6  # words of a subject that may have been left out by mistake
 
 
@@ -153,7 +154,30 @@ class Mender:
             verbs = [k for k in left_out if text[k] in self.grammar.past and text[k] != self.said]
             if verbs:
                 return [*line[:i], text[verbs[0]], *line[i:]], [*places[:i], verbs[0], *places[i:]]
-        return line, places
+        if not line or places[-1] < 0:
+            return line, places
+        near = range(places[-1], min(places[-1] + 1 + MOST_MISSING, len(text)))
+        end = next((place for place in near if self._ends_phrase(text, place)), -1)
+        verb = self._find_verb(text, end + 1) if end >= 0 else []
+        rest = range(places[-1] + 1, end + 1) if verb else ()
+        added = [place for place in (*rest, *verb) if text[place] not in self.known.articles]
+        return [*line, *(text[place] for place in added)], [*places, *added]
+
+    def _find_verb(self, text: Sequence[int], start: int) -> list[int]:
+        """Return the places of the first verb from a place on and of the phrase behind it; none, if a clause ends."""
+        for first in range(start, min(start + MOST_TO_VERB, len(text) - 1)):
+            helper = any(text[first] in words for words in (self.known.be, self.known.have, self.known.future))
+            if helper or text[first] in self.grammar.past or text[first] in self.grammar.third:
+                break
+            if (text[first] in self.known.marks and first > start) or text[first] in self.known.pronouns:
+                return []
+        else:
+            return []
+        verb = first + helper
+        near = range(verb, min(verb + MOST_FOR_VERB, len(text)))
+        end = next((place for place in near if self._ends_phrase(text, place)), -1)
+        begin = first if text[verb] in self.known.negations else verb  # "will not name"
+        return [] if text[first] == self.said else [*range(begin, end + 1)]
 
     def _join(self, text: Sequence[int], line: Sequence[int], places: Sequence[int]) -> tuple[list[int], list[int]]:
         """Return the line with the words that join its words in the text, and the places of all."""
@@ -253,7 +277,7 @@ class Mender:
         if last < 0:
             return line
         if self._ends_phrase(text, last):
-            return self._with_verb(text, line, places) or self._without_piece(line, least)
+            return self._without_piece(line, least)
         ends = [n for n in range(least, len(line)) if places[n - 1] >= 0 and self._may_end(text, places[n - 1])]
         has_verb = any(word in self.tensed for word in line)
         shorter = line[: ends[-1]] if ends else []
@@ -265,19 +289,6 @@ class Mender:
             if self._ends_phrase(text, end):
                 return [*line, *text[last + 1 : end + 1]]
         return shorter or line
-
-    def _with_verb(self, text: Sequence[int], line: list[int], places: Sequence[int]) -> list[int]:
-        """Return the line with the verb and what follows it, if it has none and stops before it; else nothing."""
-        start = places[-1] + 1
-        start += start < len(text) and text[start] in self.known.marks
-        if start >= len(text) - 1 or any(self._is_verb(text, place) for place in places if place >= 0):
-            return []
-        verb = start + (text[start] in self.known.be or text[start] in self.known.have)
-        if text[verb] not in self.tensed or text[verb] == self.said:
-            return []
-        ends = (end for end in range(verb, min(start + MOST_FOR_VERB, len(text))) if self._ends_phrase(text, end))
-        end = next(ends, -1)
-        return [*line, *text[verb : end + 1]] if end >= 0 else []
 
     def _without_piece(self, line: list[int], least: int) -> list[int]:
         """Return the line without a last piece such as ", a day", which would go on."""
