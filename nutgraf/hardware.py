@@ -42,8 +42,8 @@ def hold_blas() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-# The smallest product for which MKL, torch's library, takes as much memory as for any larger one: rows (per thread),
-# inputs, columns. With one and two threads it takes 5.4 MB a thread (LOG.md, 2026-11-18).
+# A product for which MKL, torch's library, takes as much memory as larger ones were seen to need: rows (a thread, up to
+# four), inputs, columns. The most seen was 5.4 MB a thread, with one thread and with two (LOG.md, 2026-11-18).
 _ROWS, _INPUTS, _COLUMNS = 512, 384, 8192
 _SCRATCH = 1 << 23  # bytes a thread: more than that
 _taken = local()  # .threads: for how many threads the memory is taken; MKL keeps it for each thread that calls it
