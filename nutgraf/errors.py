@@ -41,7 +41,7 @@ class LostError(NutgrafError):
 
 # What a lack of memory may be raised as, among other things.
 LACKING = (MemoryError, RuntimeError, ImportError, ArgumentError)
-_LACK = ("allocate memory", "out of memory", "start new thread", "failed to map segment", "MemoryError")
+_LACK = ("allocate memory", "out of memory", "start new thread", "failed to map segment", "bad_alloc", "MemoryError")
 
 
 def lacks_memory(error: BaseException) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import local
 from typing import TYPE_CHECKING
 
 from nutgraf.errors import RunError
@@ -40,6 +41,12 @@ def hold_blas() -> None:
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+
+# A product for which MKL, torch's library, takes as much memory as larger ones were seen to need: rows (a thread, up to
+# four), inputs, columns. The most seen was 5.4 MB a thread, with one thread and with two (LOG.md, 2026-11-18).
+_ROWS, _INPUTS, _COLUMNS = 512, 384, 8192
+_SCRATCH = 1 << 23  # bytes a thread: more than that
+_taken = local()  # .threads: for how many threads the memory is taken; MKL keeps it for each thread that calls it
 
 _threads = 0  # without torch: as many as were asked for; 0: one per core
 
@@ -119,6 +126,25 @@ def set_threads(count: int) -> None:
     global _threads
     _threads = count
     set_torch_threads(count)
+    if "torch" in sys.modules:
+        _take_scratch(count)
+
+
+def _take_scratch(count: int) -> None:
+    """Let MKL take the memory that its matrix products need, once for each thread that calls it, or fail.
+
+    A product that finds too little is no error of MKL's: it is computed in another order, and its last bits differ.
+    What MKL has taken once, it keeps.
+    """
+    import torch
+
+    if count <= getattr(_taken, "threads", 0):
+        return
+    rows = _ROWS * min(count, 4)
+    left, right, product = torch.zeros(rows, _INPUTS), torch.zeros(_INPUTS, _COLUMNS), torch.empty(rows, _COLUMNS)
+    torch.empty(_SCRATCH * count, dtype=torch.uint8)  # it fails where MKL would not
+    torch.mm(left, right, out=product)
+    _taken.threads = count
 
 
 def set_torch_threads(count: int) -> None:

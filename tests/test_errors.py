@@ -14,6 +14,7 @@ from nutgraf.errors import LACKING, lacks_memory
     [
         (MemoryError(), True),
         (RuntimeError("can't start new thread"), True),
+        (RuntimeError("std::bad_alloc"), True),  # torch, where something small finds no room
         (RuntimeError("shapes differ"), False),
         (ImportError("failed to map segment from shared object"), True),
         (ctypes.ArgumentError("argument 1: MemoryError: "), True),

@@ -2,6 +2,7 @@ import json
 import shutil
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import load_file, save_file
 
 from nutgraf.cli import main
 from nutgraf.demo.newswire import unaligned
@@ -24,6 +26,7 @@ from nutgraf.summarizing.summarizer import Summarizer
 from nutgraf.text.casing import Casing
 from nutgraf.text.lexicon import SPECIALS, Lexicon
 from nutgraf.text.prepare import Prepared
+from tests.tiny import sign
 
 CPU = torch.device("cpu")
 TEXTS = [
@@ -46,21 +49,39 @@ def exported(usual: Run, tmp_path_factory: pytest.TempPathFactory) -> Export:
     return write(usual, tmp_path_factory.mktemp("exports") / "half", ["all-2", "mu1-2"])
 
 
+def round_to_half(run: Run, folder: Path, names: Sequence[str]) -> Run:
+    """Return a copy of a run with weights that two bytes hold exactly."""
+    shutil.copytree(run.folder, folder)
+    copy = replace(run, folder=folder)
+    for name in names:
+        path = copy.step_folder(name) / "model.safetensors"
+        arrays = load_file(path)
+        rounded = {
+            key: array.astype(np.float16) if array.dtype == np.float32 else array for key, array in arrays.items()
+        }
+        assert any((array != rounded[key]).any() for key, array in arrays.items())
+        save_file({key: array.astype(arrays[key].dtype) for key, array in rounded.items()}, path)
+        sign(copy.step_folder(name))
+    return copy
+
+
+@pytest.fixture(scope="module")
+def rounded(usual: Run, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return round_to_half(usual, tmp_path_factory.mktemp("rounded") / "run", ["mu1-2", "all-2"])
+
+
 @pytest.mark.parametrize("name", ["mu1-2", "all-2"])
-def test_half_precision_gives_the_same_strings(usual: Run, exported: Export, name: str) -> None:
-    before, after = Summarizer.of(usual, name, CPU), Summarizer.load(exported.folder, name)
+def test_half_precision_gives_the_same_strings(usual: Run, rounded: Run, exported: Export, name: str) -> None:
+    before, after = Summarizer.of(rounded, name, CPU), Summarizer.load(exported.folder, name)
     assert after.decoding == before.decoding
     assert after.decoding.min_words > 1  # though there are no summaries to measure
     for most, faithful in ((None, None), (4, True)):
         lines = [one(TEXTS, max_words=most, faithful=faithful) for one in (before, after)]
-        differing = [(text, one, other) for text, one, other in zip(TEXTS, *lines, strict=True) if one != other]
-        assert len(differing) <= len(TEXTS) / 20
-        for text, one, other in differing:  # by rounding: both are as probable, by a hundredth
-            known = before.explain([text], n_best=5, max_words=most, faithful=faithful)[0].summaries
-            probable = {summary.text: summary.probability for summary in known}
-            assert probable[other] == pytest.approx(probable[one], rel=0.01)
-    pairs = zip(before.explain(TEXTS[:5], n_best=3), after.explain(TEXTS[:5], n_best=3), strict=True)
-    for one, other in pairs:
+        assert lines[0] == lines[1]
+    # Rounding itself may turn a tie, so lines of the weights as they were are compared by how probable they are.
+    texts = TEXTS[:-1]  # a blank text has no summary
+    unrounded = Summarizer.of(usual, name, CPU).explain(texts)
+    for one, other in zip(unrounded, after.explain(texts), strict=True):
         assert one.source == other.source
         assert one.summaries[0].probability == pytest.approx(other.summaries[0].probability, rel=0.01)
     assert next(after._model.model.parameters()).dtype is torch.float32  # type: ignore[attr-defined]

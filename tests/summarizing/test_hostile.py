@@ -4,7 +4,6 @@ import ast
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,10 @@ from nutgraf.errors import RecipeError, RunError
 from nutgraf.run.folder import Run
 from nutgraf.summarizing.export import write
 from nutgraf.summarizing.summarizer import Summarizer
+from tests.counting import at_most
 from tests.tiny import sign
+
+MOST_CALLS = 100_000  # 13,000 are enough to refuse any of these
 
 Change = Callable[[Path], None]
 
@@ -97,10 +99,8 @@ def test_wrong_contents_of_a_model_are_refused_by_name(copied: Run, name: str) -
     folder = copied.step_folder("mu1-2")
     OF_MODEL[name](folder)
     sign(folder)
-    began = time.monotonic()
-    with pytest.raises(RunError, match=r"mu1-2/model\.(json|safetensors): ") as refused:
+    with at_most(MOST_CALLS), pytest.raises(RunError, match=r"mu1-2/model\.(json|safetensors): ") as refused:
         Summarizer.load(copied.folder, "mu1-2")
-    assert time.monotonic() - began < 5  # a second on an idle machine
     assert "\n" not in str(refused.value)
 
 
@@ -217,10 +217,8 @@ def test_iterations_without_end_are_refused(copied: Run) -> None:
     path = copied.folder / "recipe.toml"
     lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
     path.write_text("\n".join(lines).replace("iterations = 2", "iterations = 100000000") + "\n")
-    began = time.monotonic()
-    with pytest.raises(RecipeError, match=r"recipe\.toml: plan\.iterations = 100000000"):
+    with at_most(MOST_CALLS), pytest.raises(RecipeError, match=r"recipe\.toml: plan\.iterations = 100000000"):
         Run.open(copied.folder)
-    assert time.monotonic() - began < 5
 
 
 def test_numpy_is_never_asked_to_unpickle() -> None:
