@@ -96,7 +96,7 @@ def main(quick: Annotated[bool, typer.Option("--quick", help="Tiny sizes: figure
 
 
 def prepare(folder: Path, wanted: int, chunk: int, amounts: Amounts) -> Run:
-    """Train an expander, but hardly: how fast it is does not depend on its weights. Many summaries are repeated ones."""
+    """Train an expander, but hardly: how fast it is does not depend on its weights. Past 100,000, summaries repeat."""
     folder.mkdir()
     texts, different, _ = unaligned(amounts.texts, min(wanted, DIFFERENT), 0, seed=1)
     summaries = islice(cycle(different), wanted)
