@@ -59,7 +59,7 @@ lowest: .venv/ready ## Run the fast tests with the oldest versions that pyprojec
 bench: .venv/ready ## Measure speed and memory, about 15 minutes on idle cores; see BENCHMARKS.md.
 	$(BIN)/nutgraf bench --out bench.json
 
-bench-cluster: .venv/ready ## Measure what a Ray cluster gains and costs, about 15 minutes on two idle cores.
+bench-cluster: .venv/ready ## Measure what a Ray cluster gains and costs, less than 15 minutes on two idle cores.
 	$(BIN)/python -m experiments.cluster
 
 docs: .venv/ready ## Write the generated part of docs/; a test fails if it is stale.

@@ -1,11 +1,13 @@
 """What a Ray cluster gains and costs, measured on one machine with two cores or more: `make bench-cluster`.
 
-    python -m experiments.cluster                   # everything, about 15 minutes on two idle cores
+    python -m experiments.cluster                   # everything, less than 15 minutes on two idle cores
     python -m experiments.cluster --quick           # tiny sizes: its figures mean nothing
 
 Generation and training take turns, in rounds: without Ray, on one worker, on two. A worker has one thread. Starting
-Ray and loading the model are not part of these, and are given apart. A node dies twice: its processes are killed, and
-they are stopped, as if the machine had lost its network. BENCHMARKS.md has what came of it.
+Ray and loading the model are not part of these, and are given apart. What pairs of many sentences cost is measured with
+a narrow expander that writes few words, so that a million of them takes minutes and handling them is much of the work.
+A node dies twice: its processes are killed, and they are stopped, as if the machine had lost its network. BENCHMARKS.md
+has what came of it.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import cycle, islice
 from pathlib import Path
 from statistics import median
 from threading import Thread
@@ -44,6 +47,7 @@ from nutgraf.workers.executor import Executor, Local, Tell, Work
 ONE_THREAD = Hardware("cpu", 1)
 MODEL, PAIRS = "mu1-1", "mu1-1.pairs"  # an expander, and what it makes
 BEFORE = 5  # steps of a training that are not timed
+DIFFERENT = 100_000  # summaries
 NAP = 3.0  # seconds that a chunk takes where a node dies
 PORTS = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port", "runtime_env_agent_port")
 
@@ -56,14 +60,20 @@ class Amounts:
     chunk: int = 1_024
     chunks: int = 8  # a round
     steps: int = 30  # of training a round
-    sizes: tuple[int, ...] = (10_000, 100_000)
+    sizes: tuple[int, ...] = (10_000,)  # with the expander of cpu
+    many: tuple[int, ...] = (10_000, 100_000, 1_000_000)  # with a narrow one
     naps: int = 10  # where a node dies
     rounds: int = 3
     settings: tuple[str, ...] = ()
 
 
 SMALL = ("seq2seq.width=16", "embeddings.width=16", "embeddings.buckets=100", "training.batch=8")
-QUICK = Amounts(300, 64, 2, 8, (128, 256), 6, 1, SMALL)
+QUICK = Amounts(300, 64, 2, 8, (128,), (128, 256), 6, 1, SMALL)
+NARROW = """
+embeddings.max_sentences=20000 embeddings.width=32 embeddings.epochs=1 embeddings.buckets=20000 mu1.width=32
+seq2seq.width=32 seq2seq.encoder_layers=1 seq2seq.decoder_layers=1
+generation.output_words=500 generation.min_text_words=5 generation.max_text_words=8 generation.batch=512
+"""
 
 
 def main(quick: Annotated[bool, typer.Option("--quick", help="Tiny sizes: figures mean nothing.")] = False) -> None:
@@ -75,19 +85,23 @@ def main(quick: Annotated[bool, typer.Option("--quick", help="Tiny sizes: figure
     load = os.getloadavg()[0]
     print(f"{os.cpu_count()} cores, load {load:.2f} at the start: figures of a busy machine mean little")
     with tempfile.TemporaryDirectory(prefix="nutgraf-bench-") as folder:
-        run = prepare(Path(folder), amounts)
+        run = prepare(Path(folder) / "usual", max(amounts.sizes), amounts.chunk, amounts)
+        narrow = replace(amounts, settings=(*amounts.settings, *NARROW.split()))
+        many = prepare(Path(folder) / "narrow", max(amounts.many), 8 * amounts.chunk, narrow)
         with nodes(2) as found:
-            compare(run, found, amounts)
+            compare(run, many, found, amounts)
         for how in (signal.SIGKILL, signal.SIGSTOP):
             with nodes(1, 1) as found:
                 lose_node(found, how, amounts.naps, Path(tempfile.mkdtemp(dir=folder)))
 
 
-def prepare(folder: Path, amounts: Amounts) -> Run:
-    """Train an expander, but hardly: how fast it is does not depend on its weights."""
-    texts, summaries, _ = unaligned(amounts.texts, max(amounts.sizes), 0, seed=1)
+def prepare(folder: Path, wanted: int, chunk: int, amounts: Amounts) -> Run:
+    """Train an expander, but hardly: how fast it is does not depend on its weights. Past 100,000, summaries repeat."""
+    folder.mkdir()
+    texts, different, _ = unaligned(amounts.texts, min(wanted, DIFFERENT), 0, seed=1)
+    summaries = islice(cycle(different), wanted)
     settings = ['plan.initializers=["mu1"]', "plan.teachers=0", "generation.sentences_per_chain=0", "mu1.steps=50"]
-    settings += ["training.expander_steps=2", f"generation.chunk={amounts.chunk}", *amounts.settings]
+    settings += ["training.expander_steps=2", f"generation.chunk={chunk}", *amounts.settings]
     files = {}
     for name, lines in (("texts", texts), ("summaries", summaries)):
         files[name] = folder / f"{name}.txt"
@@ -133,7 +147,7 @@ def start_nodes(cores: Sequence[int], attempts: int) -> Any:
     return found
 
 
-def compare(run: Run, found: Any, amounts: Amounts) -> None:
+def compare(run: Run, many: Run, found: Any, amounts: Amounts) -> None:
     """Let the ways of generation and of training take turns; a task that asks for both cores has no other beside it."""
     started = time.perf_counter()
     cluster = Cluster(found.address)
@@ -160,7 +174,11 @@ def compare(run: Run, found: Any, amounts: Amounts) -> None:
         show("training", take_turns(ways, amounts.rounds), amounts.steps * batch, "pairs")
         print(f"start: {start:.1f} s until both workers had a model and had made a chunk of {amounts.chunk}")
         for size in amounts.sizes:
-            show_cost(work, cluster, size, amounts.chunk)
+            show_cost("expander of cpu", work, cluster, size, amounts.chunk)
+        work = Generation(many)
+        work.meet(cluster, amounts.chunk)
+        for size in amounts.many:
+            show_cost("narrow expander", work, cluster, size, many.recipe.generation.chunk)
     finally:
         cluster.close()
 
@@ -274,13 +292,14 @@ def ratios(above: Sequence[float], below: Sequence[float]) -> str:
     return f"{median(values):.2f} ({min(values):.2f}-{max(values):.2f})"
 
 
-def show_cost(work: Generation, cluster: Cluster, size: int, chunk: int) -> None:
+def show_cost(name: str, work: Generation, cluster: Cluster, size: int, chunk: int) -> None:
     """Print what pairs of this many sentences cost on two workers, joined."""
     before = cpu_seconds()
     seconds = work.whole(cluster, size, chunk)
     cpu = cpu_seconds() - before
     print(
-        f"{size:,} sentences on two workers: {seconds:.1f} s, {cpu:.1f} CPU s; {size / cpu:,.0f} per CPU s", flush=True
+        f"{name}, {size:,} sentences on two workers: {seconds:.1f} s, {cpu:.1f} CPU s; {size / cpu:,.0f} per CPU s",
+        flush=True,
     )
 
 

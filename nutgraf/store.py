@@ -44,14 +44,19 @@ def open_object(url: str) -> BufferedReader:
         return BufferedReader(cast(RawIOBase, system.open(path, "rb")), _READ_AT_ONCE)
 
 
-class Store:
-    """A folder of a bucket of S3. Names of objects are relative to it."""
+def is_folder(url: str) -> bool:
+    """Whether this can be a folder of a bucket of S3."""
+    return _FOLDER.fullmatch(url) is not None
 
-    def __init__(self, url: str):
+
+class Store:
+    """A folder of a bucket of S3. Names of objects are relative to it; the option is the one that named it."""
+
+    def __init__(self, url: str, option: str = "--store"):
         self.url = url.rstrip("/")
-        if not _FOLDER.fullmatch(self.url):
-            raise InputError(f"--store {url}: expected s3://BUCKET/FOLDER")
-        need_extra("store", f"--store {url}")
+        if not is_folder(self.url):
+            raise InputError(f"{option} {url}: expected s3://BUCKET/FOLDER")
+        need_extra("store", f"{option} {url}")
         from s3fs import S3FileSystem
 
         self._system = S3FileSystem(use_listings_cache=False)

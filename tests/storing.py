@@ -24,9 +24,14 @@ KEYS = {"AWS_ACCESS_KEY_ID": "tests", "AWS_SECRET_ACCESS_KEY": "tests", "AWS_DEF
 ONCE = {"AWS_MAX_ATTEMPTS": "1"}  # a server that is gone stays gone
 _NUMBERS = count()
 
+
+def has_server() -> bool:
+    """Whether a server, and what its clients need, is installed."""
+    return all(find_spec(name) for name in ("s3fs", "moto", "flask_cors"))
+
+
 needs_server = pytest.mark.skipif(
-    not all(find_spec(name) for name in ("s3fs", "moto", "flask_cors")),
-    reason="s3fs, moto or flask-cors is not installed: pip install '.[dev]'",
+    not has_server(), reason="s3fs, moto or flask-cors is not installed: pip install '.[dev]'"
 )
 
 

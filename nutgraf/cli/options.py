@@ -9,8 +9,11 @@ import typer
 
 RunFolder = Annotated[Path, typer.Argument(help="The run folder.", metavar="RUN")]
 Model = Annotated[
-    Path | None,
-    typer.Option(help="A run folder or an export, one of its models (run/mu1-2), or a ready model; default: news."),
+    str | None,
+    typer.Option(
+        help="A run folder or an export, one of its models (run/mu1-2), an export in a store (s3://bucket/export), or "
+        "a ready model; default: news."
+    ),
 ]
 RecipeName = Annotated[str, typer.Option("--recipe", "-r", help="paper, cpu, quick, or a TOML file.")]
 Settings = Annotated[

@@ -14,6 +14,7 @@ from nutgraf.cli.options import AsJson, Cluster, Device, Model, Threads
 from nutgraf.cli.output import print_json, say
 from nutgraf.errors import InputError
 from nutgraf.hardware import Hardware, hold_blas, set_threads
+from nutgraf.store import is_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -96,6 +97,8 @@ def summarize(
     typed = not texts and sys.stdin is not None and sys.stdin.isatty()
     if cluster and (typed or document or device != "cpu"):
         raise InputError(f"--cluster {cluster}: takes files or a pipe; expected no --document and no --device")
+    if cluster and model and is_url(model):
+        raise InputError(f"--model {model}: with --cluster, expected a folder that all machines see")
     whole = [not document and is_text(text) for text in texts or ()]  # before the model is loaded, which takes a second
     hardware = Hardware.of(device, threads or (1 if cluster else 0))
     summarizer = Summarizer.load(model, device=device, light=device == "cpu")
@@ -113,7 +116,7 @@ def summarize(
 
 @contextmanager
 def _use_workers(
-    cluster: str | None, summarizer: Summarizer, model: Path | None, options: SummaryOptions, hardware: Hardware
+    cluster: str | None, summarizer: Summarizer, model: str | None, options: SummaryOptions, hardware: Hardware
 ) -> Iterator[AnswerBlocks | None]:
     """Yield who summarizes: the workers of a cluster; None where none is named."""
     if cluster is None:

@@ -86,19 +86,22 @@ class StoredRun:
         folder.parent.mkdir(exist_ok=True)
         with replacing(folder, folder=True) as partial:
             for name, expected in record.files.items():
-                self._fetch_file(f"{STEPS}/{folder.name}/{name}", partial / name, expected)
+                fetch_file(self.store, f"{STEPS}/{folder.name}/{name}", partial / name, expected)
             (partial / MANIFEST).write_bytes(content)
             flush(partial / MANIFEST)
             remove(folder)  # what a run that was killed had begun
 
-    def _fetch_file(self, name: str, path: Path, expected: manifest.File) -> None:
-        def fetch() -> str:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self.store.fetch(name, path)
-            flush(path)
-            return sha256(path)
 
-        manifest.compare(self.store.place(name), expected, self.store.size(name), fetch)
+def fetch_file(store: Store, name: str, path: Path, expected: manifest.File) -> None:
+    """Copy an object to a file; a DamagedError names an object that is not what a manifest says."""
+
+    def fetch() -> str:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        store.fetch(name, path)
+        flush(path)
+        return sha256(path)
+
+    manifest.compare(store.place(name), expected, store.size(name), fetch)
 
 
 @contextmanager

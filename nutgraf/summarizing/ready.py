@@ -7,6 +7,7 @@ from pathlib import Path
 
 from nutgraf.errors import NutgrafError, RunError
 from nutgraf.run.folder import RUN, Run
+from nutgraf.store import is_url
 from nutgraf.summarizing.export import EXPORT, Export
 
 READY = Path(__file__).parent.parent / "ready"
@@ -30,8 +31,13 @@ def is_model_folder(folder: Path) -> bool:
 def find_model(model: str | Path | None = None) -> Path:
     """Return the folder that is meant: of a run, of an export or, by its name, of a model that comes with the package.
 
-    A folder goes before a name: where there is a run in ./news, "news" is that run. None is the default ready model.
+    A folder goes before a name: where there is a run in ./news, "news" is that run. None is the default ready model. An
+    export in a store, s3://bucket/export, is fetched first.
     """
+    if isinstance(model, str) and is_url(model):
+        from nutgraf.summarizing.fetching import fetch_export
+
+        return fetch_export(model)
     names = list_ready()
     if model is None:
         if DEFAULT not in names:

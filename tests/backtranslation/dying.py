@@ -32,19 +32,6 @@ def kill_first(marks: Path, item: int, tell: Tell) -> int:
     return 2 * item
 
 
-def wait_on(lost: str, marks: Path, item: int, tell: Tell) -> str:
-    """Return the machine that did it; on the one that will be lost, the first attempt waits for that."""
-    import ray
-
-    here, begun = str(ray.get_runtime_context().get_node_id()), marks / "begun"
-    if here == lost and not begun.exists():
-        begun.touch()
-        time.sleep(600)
-    while not begun.exists():  # so that the other item has no other place
-        time.sleep(0.1)
-    return here
-
-
 def fail(item: str, tell: Tell) -> None:
     """Fail in a way that a step can."""
     if item == "full":
@@ -87,10 +74,34 @@ class Dying:
         return work(item, die)
 
 
+@dataclass(frozen=True)
+class Lost:
+    """Work of one step that, on a node that will be lost, waits for that; on the others, for work to begin there."""
+
+    marks: Path
+    step: str
+    node: str
+
+    def __call__(self, work: Work[Item, Result], item: Item, tell: Tell) -> Result:
+        import ray
+
+        from nutgraf.backtranslation.steps import Task
+
+        task, begun = work.args[0] if isinstance(work, partial) else None, self.marks / "begun"
+        assert isinstance(task, Task)
+        if task.step.name == self.step:
+            if ray.get_runtime_context().get_node_id() == self.node:
+                begun.touch()
+                time.sleep(600)
+            while not begun.exists():  # so that there is work left for the other
+                time.sleep(0.1)
+        return work(item, tell)
+
+
 class FragileCluster(Cluster):
     """A cluster on which workers die."""
 
-    dying: Dying
+    dying: Dying | Lost
 
     def map(
         self, work: Work[Item, Result], items: Iterable[Item], threads: int, tell: Tell

@@ -9,9 +9,8 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
@@ -22,7 +21,7 @@ from typing import Any
 import pytest
 
 from nutgraf.backtranslation.preview import foresee
-from nutgraf.backtranslation.train import run_training
+from nutgraf.backtranslation.train import Request, run_training
 from nutgraf.errors import RecipeError, RunError
 from nutgraf.evaluation import evaluate
 from nutgraf.hardware import Hardware
@@ -35,10 +34,11 @@ from nutgraf.workers import cluster as clusters
 from nutgraf.workers.cluster import Cluster
 from nutgraf.workers.machines import check_machines, kind_here
 from tests.backtranslation import dying
-from tests.backtranslation.dying import Dying, FragileCluster
+from tests.backtranslation.dying import Dying, FragileCluster, Lost
 from tests.cli.commands import Capture
 from tests.cli.commands import run as run_command
 from tests.serve.serving import wait_for
+from tests.storing import client, has_server, needs_server, new_bucket, use_s3
 from tests.tiny import Corpus, checksums, request
 
 CPU = Hardware("cpu", 1)
@@ -79,7 +79,14 @@ def start_nodes(attempts: int) -> Any:
 
 
 @pytest.fixture(scope="module")
-def nodes() -> Iterator[Any]:
+def store() -> Iterator[None]:
+    """A server of S3. Its variables must be there before the nodes are: workers have what their node had."""
+    with use_s3() if has_server() else nullcontext():
+        yield
+
+
+@pytest.fixture(scope="module")
+def nodes(store: None) -> Iterator[Any]:
     """Two nodes with one core each."""
     before = {name: os.environ.get(name) for name in ENVIRONMENT}
     os.environ.update(ENVIRONMENT)  # Ray reads it when it is imported
@@ -95,6 +102,16 @@ def connected(nodes: Any) -> Iterator[Cluster]:
     found = Cluster(nodes.address)
     yield found
     found.close()
+
+
+@pytest.fixture(scope="module")
+def sharded(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run up to mu1-1 that was trained in this process, with four shards."""
+    return run_training(ask_for_shards(corpus, tmp_path_factory.mktemp("sharded") / "run"), warn=ignore)
+
+
+def ask_for_shards(corpus: Corpus, out: Path) -> Request:
+    return replace(request(corpus, out, 'plan.initializers=["mu1"]', "training.shards=4"), stop_after="mu1-1")
 
 
 def of_mu1(run: Path) -> dict[str, str]:
@@ -140,21 +157,36 @@ def test_text_is_tokenised_in_parts_and_the_worker_of_one_dies(
 
 
 def test_two_processes_train_one_model_and_one_of_them_dies(
-    nodes: Any, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    nodes: Any, corpus: Corpus, sharded: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = ('plan.initializers=["mu1"]', "training.shards=4")
-    alone, together = (
-        replace(request(corpus, tmp_path / name, *settings), stop_after="mu1-1") for name in ("alone", "together")
-    )
-    run_training(alone, warn=ignore)
-    shutil.copytree(tmp_path / "alone", tmp_path / "together")
-    shutil.rmtree(tmp_path / "together" / "steps" / "mu1-1")
+    shutil.copytree(sharded.folder, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "steps" / "mu1-1")
     (tmp_path / "marks").mkdir()
     monkeypatch.setattr(FragileCluster, "dying", Dying(tmp_path / "marks", ("mu1-1",)), raising=False)
     monkeypatch.setattr(clusters, "Cluster", FragileCluster)
-    run_training(replace(together, cluster=f"ray:{nodes.address}"), warn=ignore)
+    asked = ask_for_shards(corpus, tmp_path / "run")
+    run_training(replace(asked, cluster=f"ray:{nodes.address}"), warn=ignore)
     assert (tmp_path / "marks" / "mu1-1").exists()
-    assert checksums(tmp_path / "together") == checksums(tmp_path / "alone")
+    assert checksums(tmp_path / "run") == checksums(sharded.folder)
+
+
+@needs_server
+def test_a_run_with_inputs_and_steps_in_a_store(nodes: Any, corpus: Corpus, sharded: Run, tmp_path: Path) -> None:
+    bucket = new_bucket()
+    for name in ("texts", "summaries"):
+        client().pipe_file(f"{bucket}/{name}.txt", Path(getattr(corpus, name)).read_bytes())
+    asked = replace(
+        ask_for_shards(corpus, tmp_path / "run"),
+        texts=f"{bucket}/texts.txt",
+        summaries=f"{bucket}/summaries.txt",
+        store=f"{bucket}/run",
+    )
+    run_training(replace(asked, cluster=f"ray:{nodes.address}"), warn=ignore)
+    assert checksums(tmp_path / "run") == checksums(sharded.folder)
+    events: list[Event] = []
+    run_training(replace(asked, out=tmp_path / "other"), events.append, ignore)  # on another machine, without Ray
+    assert {event.state for event in events} == {State.KEPT}
+    assert checksums(tmp_path / "other") == checksums(sharded.folder)
 
 
 def test_the_driver_is_killed_and_the_run_ends_without_ray(
@@ -247,18 +279,30 @@ def test_without_a_cluster_at_the_address_the_error_says_what_to_do(tmp_path: Pa
         pass
 
 
-def test_a_node_dies_and_its_work_is_done_by_another(nodes: Any, connected: Cluster, tmp_path: Path) -> None:
-    """The last test: a node is lost."""
+def test_a_node_dies_and_the_run_ends_on_the_other_with_the_same_bytes(
+    nodes: Any, corpus: Corpus, finished: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From here on, there is one node."""
     lost = nodes.list_all_nodes()[-1]
+    asked = replace(request(corpus, tmp_path / "run"), cluster=f"ray:{nodes.address}")
+    run_training(replace(asked, stop_after="mu1-0"), warn=ignore)
 
     def stop() -> None:
-        while not (tmp_path / "begun").exists():
-            time.sleep(0.1)
+        wait_for((tmp_path / "begun").exists, seconds=300)
         nodes.remove_node(lost, allow_graceful=False)
 
+    monkeypatch.setattr(FragileCluster, "dying", Lost(tmp_path, "mu1-1.pairs", lost.node_id), raising=False)
+    monkeypatch.setattr(clusters, "Cluster", FragileCluster)
     stopper = Thread(target=stop)
     stopper.start()
-    done = dict(connected.map(partial(dying.wait_on, lost.node_id, tmp_path), range(2), 1, ignore))
+    run_training(replace(asked, only=("mu1-2",)), warn=ignore)
     stopper.join()
-    assert done.keys() == {0, 1}
-    assert lost.node_id not in done.values()
+    assert (tmp_path / "begun").exists()
+    assert of_mu1(tmp_path / "run") == of_mu1(finished.folder)
+
+
+def test_one_node_gives_the_same_bytes(nodes: Any, corpus: Corpus, sharded: Run, tmp_path: Path) -> None:
+    asked = replace(ask_for_shards(corpus, tmp_path / "run"), cluster=f"ray:{nodes.address}")
+    assert foresee(asked)[0].workers == 1
+    run_training(asked, warn=ignore)
+    assert checksums(tmp_path / "run") == checksums(sharded.folder)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
 from configparser import ConfigParser
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 
 import pytest
 
@@ -37,6 +39,17 @@ def test_the_unit_starts_a_command_that_exists() -> None:
     unit = _read_unit("nutgraf.service")
     _check_serve(shlex.split(unit["Service"]["ExecStart"]))
     assert "EnvironmentFile" in unit["Service"], "the key is never on the command line"
+
+
+@pytest.mark.skipif(which("systemd-analyze") is None, reason="systemd-analyze is not installed")
+@pytest.mark.parametrize("name", ["nutgraf.service", "nutgraf-head.service", "nutgraf-worker.service"])
+def test_systemd_accepts_the_units(name: str, tmp_path: Path) -> None:
+    written = (DEPLOY / name).read_text("utf-8")
+    program = shlex.split(_read_unit(name)["Service"]["ExecStart"])[0]
+    (tmp_path / name).write_text(written.replace(f"ExecStart={program}", "ExecStart=/bin/true"))  # one that is there
+    done = subprocess.run(["systemd-analyze", "verify", str(tmp_path / name)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert [line for line in done.stderr.splitlines() if name in line] == []  # unknown names are only warnings
 
 
 @pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed: pip install '.[cluster]'")
