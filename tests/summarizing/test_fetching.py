@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nutgraf.errors import InputError, RunError
+from nutgraf.run import stored
 from nutgraf.run.folder import Run
 from nutgraf.summarizing import export, fetching
 from nutgraf.summarizing.summarizer import Summarizer
@@ -60,9 +61,14 @@ def test_an_export_in_a_store_summarizes_as_the_folder_does(
 def test_it_is_fetched_once_and_again_if_it_has_changed_or_the_cache_is_damaged(
     url: str, finished: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fetched = []
-    fetch_file = fetching.fetch_file
-    monkeypatch.setattr(fetching, "fetch_file", lambda *given: (fetched.append(given[1]), fetch_file(*given)))
+    fetched: list[object] = []
+    fetch_file = stored.fetch_file
+
+    def count_fetched(*given: object) -> None:
+        fetched.append(given[1])
+        fetch_file(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(fetching, "fetch_file", count_fetched)
     folder = fetching.fetch_export(url)
     count = len(fetched)
     assert count > 5
@@ -80,7 +86,7 @@ def test_it_is_fetched_once_and_again_if_it_has_changed_or_the_cache_is_damaged(
 
 
 def test_a_process_that_was_faster_has_fetched_it(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fetch_file = fetching.fetch_file
+    fetch_file = stored.fetch_file
 
     def fetch_late(*given: object) -> None:
         monkeypatch.setattr(fetching, "fetch_file", fetch_file)
