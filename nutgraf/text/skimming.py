@@ -241,10 +241,10 @@ def _before_verb(words: Words, start: int, breaks: Sequence[int]) -> int:
 
 
 def _company(words: Words) -> Span | None:
-    """Find the first form of a company: "Corp" behind its name, with "&" before it."""
+    """Find the first form of a company: "Corp" behind its name, with "&" or "and" before it."""
     for place, word in enumerate(words):
         if word in _COMPANIES and place and words[place - 1] not in _ARTICLES:
-            return place - (words[place - 1] == "&"), place + 1
+            return place - (words[place - 1] in ("&", "and")), place + 1
     return None
 
 

@@ -94,6 +94,7 @@ def test_what_comes_before_the_subject_is_not_read(text: str, wanted: str | None
         ("Acme Inc which makes a kettle reported a big loss.", "acme reported a big loss ."),
         ("Acme will buy Zenith for cash, which makes lamps in Ohio.", "acme will buy zenith for cash ."),
         ("Acme & Co named Ann Lee its new chief.", "acme named ann lee its new chief ."),
+        ("Acme and Co Ltd named Ann Lee its chief.", "acme named ann lee its chief ."),
         ("A court clears Ann Lee, the former mayor of Ostrel, of fraud.", None),  # no verb behind it
         ("Acme cut jobs, a step that shareholders had asked for.", None),
         ("Acme said the corp will name a chief in May.", None),
