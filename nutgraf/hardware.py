@@ -126,7 +126,7 @@ def set_threads(count: int) -> None:
     global _threads
     _threads = count
     set_torch_threads(count)
-    if "torch" in sys.modules:
+    if sys.modules.get("torch"):
         _take_scratch(count)
 
 

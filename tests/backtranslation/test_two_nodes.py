@@ -303,6 +303,6 @@ def test_a_node_dies_and_the_run_ends_on_the_other_with_the_same_bytes(
 
 def test_one_node_gives_the_same_bytes(nodes: Any, corpus: Corpus, sharded: Run, tmp_path: Path) -> None:
     asked = replace(ask_for_shards(corpus, tmp_path / "run"), cluster=f"ray:{nodes.address}")
-    assert foresee(asked)[0].workers == 1
+    wait_for(lambda: foresee(asked)[0].workers == 1, seconds=120)  # until Ray has noticed that the other one is gone
     run_training(asked, warn=ignore)
     assert checksums(tmp_path / "run") == checksums(sharded.folder)

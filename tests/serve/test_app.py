@@ -57,11 +57,12 @@ def test_alternatives_explanations_and_faithful_summaries_on_request(client: htt
     others = [f"{summary} 2", f"{summary} 3"]
     assert answer(n_best=1, explain=False) == {"summary": summary}
     assert answer(n_best=3) == {"summary": summary, "alternatives": [{"summary": other} for other in others]}
-    assert answer(explain=True) == {"summary": summary, **explanation, "source_words": ["One", "two"]}
+    assert answer(explain=True) == {"summary": summary, **explanation, "source_words": ["One", "two"], "skipped": []}
     assert answer(explain=True, n_best=3) == {
         "summary": summary,
         **explanation,
         "source_words": ["One", "two"],
+        "skipped": [],
         "alternatives": [{"summary": other, **explanation} for other in others],
     }
     assert answer(faithful=True) == {"summary": "a faithful|None|None|One two"}
