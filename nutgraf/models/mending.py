@@ -3,13 +3,13 @@
 Models leave out words that a sentence cannot do without, and stop in the middle of a phrase. The text says what is
 missing: its words are matched with those of its summary, in order, and forms of one word match. Then, in this order,
 
-- a line that begins with a verb gets the first phrase of the text as its subject, and one that has no verb the first
-  that was left out between its words;
+- a line that begins with a verb, or behind the head of its subject ("ring" of "the head of a ring"), gets the first
+  words of the text; one that has no verb gets the first that was left out, or the one behind its last phrase;
 - between two words of the summary that are near in the text, what joins them comes back: prepositions, conjunctions,
-  negations, one other word, "to" for "will" before a verb, "says" before what was said. Words that no headline needs,
-  such as "Inc", do not;
-- a participle stays one: "killed" of "were killed" does not become "kills", nor "valuing" "values". A verb agrees with
-  the head of its subject, as far as prepositions show it: "shares of Acme fall";
+  negations, "that" before a verb, one other word, or two of one phrase, "to" for "will" before a verb, "says" before
+  what was said. Words that no headline needs, such as "Inc", do not;
+- a participle stays one: "killed" of "were killed" does not become "kills", nor "valuing" "values"; "has named" becomes
+  "names". A verb agrees with its subject, as far as prepositions, numbers and "and" show it: "shares of Acme fall";
 - a line that ends within a phrase goes on for a word or two, or back to the last phrase that is whole.
 
 In ids of a lexicon. The rules are those of English headlines; `text.grammar` knows the forms of words.

@@ -78,7 +78,7 @@ def test_one_request_does_not_block_the_others_and_sigterm_is_bounded(finished: 
         pending = [pool.submit(httpx.post, url + URL, json=hostile, timeout=60) for _ in range(3)]
         _await_queue(url, pending)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == -signal.SIGTERM  # a safety net
+        assert process.wait(3 + 5 + 5) == -signal.SIGTERM  # the time limit, and what the docs promise beyond it
         for one in pending:
             assert one.exception() or one.result().status_code in (200, 503, 504)
 
