@@ -10,9 +10,13 @@ from nutgraf.text.skimming import skim
 from nutgraf.text.tokens import Tokenizer, detokenize
 
 
+SEEN = 2  # times as many words as are read may be skimmed: rules look back, and a line may be very long
+
+
 def find_read(words: Sequence[str], settings: recipe.Text) -> list[int]:
     """Return the places of the words of a text that models read; words are in lower case."""
-    places = skim(words) if settings.skim else range(len(words))
+    near = words[: SEEN * settings.max_text_words]
+    places = skim(near) if settings.skim else range(len(near))
     return [*places[: settings.max_text_words]]
 
 

@@ -1,5 +1,11 @@
+from collections.abc import Sequence
+
+import pytest
+
 from nutgraf.recipe import Text
+from nutgraf.text import beginning
 from nutgraf.text.beginning import count_read, find_read, take_beginning
+from nutgraf.text.skimming import skim
 from nutgraf.text.tokens import Tokenizer
 
 TOKENIZER = Tokenizer()
@@ -29,3 +35,16 @@ def test_what_is_skimmed_over_makes_room_and_counts_as_read() -> None:
     assert find_read(words, Text(max_text_words=6)) == [0, 1, 2, 3, 4, 5]
     assert count_read(text, skimming, TOKENIZER) == (10, 15)
     assert count_read(text, Text(skim=True), TOKENIZER) == (15, 15)
+
+
+@pytest.mark.parametrize("word", [",", "(", "a", "--", "today"])
+def test_of_a_very_long_line_only_the_beginning_is_skimmed(word: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = list[int]()
+
+    def count(words: Sequence[str]) -> list[int]:
+        seen.append(len(words))
+        return skim(words)
+
+    monkeypatch.setattr(beginning, "skim", count)
+    assert len(find_read([word, "b"] * 100_000, Text(max_text_words=80, skim=True))) <= 80
+    assert seen == [160]
