@@ -9,7 +9,6 @@ from nutgraf.text.sentences import split_sentences
 from nutgraf.text.skimming import skim
 from nutgraf.text.tokens import Tokenizer, detokenize
 
-
 SEEN = 2  # times as many words as are read may be skimmed: rules look back, and a line may be very long
 
 
