@@ -38,6 +38,7 @@ def count_read(text: str, settings: recipe.Text, tokenizer: Tokenizer) -> tuple[
     """
     beginning = take_beginning(text, settings.max_text_words, tokenizer)
     tokens = tokenizer.tokenize(beginning)
-    places = find_read([token.lower() for token in tokens], settings)
-    read = beginning if len(places) < settings.max_text_words else detokenize(tokens[: places[-1] + 1])
+    places, most = find_read([token.lower() for token in tokens], settings), settings.max_text_words
+    all_read = len(places) < most and len(tokens) <= SEEN * most
+    read = beginning if all_read else detokenize(tokens[: places[-1] + 1])
     return len(read.split()), len(text.split())

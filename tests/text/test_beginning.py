@@ -35,6 +35,8 @@ def test_what_is_skimmed_over_makes_room_and_counts_as_read() -> None:
     assert find_read(words, Text(max_text_words=6)) == [0, 1, 2, 3, 4, 5]
     assert count_read(text, skimming, TOKENIZER) == (10, 15)
     assert count_read(text, Text(skim=True), TOKENIZER) == (15, 15)
+    many = "Acme will close three plants on Monday" + ", today" * 9 + " in Ohio"
+    assert count_read(many, Text(max_text_words=8, skim=True), TOKENIZER) == (5, 18)
 
 
 @pytest.mark.parametrize("word", [",", "(", "a", "--", "today"])
