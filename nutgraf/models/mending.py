@@ -71,7 +71,8 @@ class Mender:
         line = self._finish(source, self._keep_forms(source, line, places), places, least)
         while line and line[-1] == self.genitive:
             del line[-1]
-        once = [word for before, word in itertools.pairwise([-1, *line]) if word != before]  # not "to to"
+        twice = {word for before, word in itertools.pairwise(source) if word == before}  # "Bora Bora", not "to to"
+        once = [word for before, word in itertools.pairwise([-1, *line]) if word != before or word in twice]
         return np.array(once, dtype=np.int32)
 
     def leave_sound(self, text: Ids, summaries: Sequence[Ids]) -> list[Ids]:

@@ -31,7 +31,7 @@ from nutgraf.summarizing.loading import check_done, language_of, load_backend, l
 from nutgraf.summarizing.ready import find_model
 from nutgraf.summarizing.results import DEFAULTS, Summary, SummaryOptions, SummaryResult
 from nutgraf.summarizing.searching import Search, count_tries
-from nutgraf.text.beginning import count_read, find_read, take_beginning
+from nutgraf.text.beginning import count_read, take_beginning
 from nutgraf.text.casing import Casing, Writer
 from nutgraf.text.lexicon import SPECIALS, Ids, Lexicon
 from nutgraf.text.reading import clean_line, clean_shown
@@ -255,7 +255,7 @@ class Summarizer:
         self, codec: Codec, text: str, sentence: Ids, proposals: Sequence[Proposal], should_stop: ShouldStop
     ) -> SummaryResult:
         source = self._tokenizer.tokenize(self._beginning(text))
-        places = find_read([word.lower() for word in source], self._text)
+        _, places = codec.read(self._beginning(text), self._text)
         source = source[: max(places, default=-1) + 1]
         check_stop(should_stop)
         attributions = self._model.explain(sentence, [proposal.words for proposal in proposals])

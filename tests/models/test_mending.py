@@ -105,6 +105,7 @@ def test_forms_of_verbs_are_those_of_the_sentence(text: str, line: str, wanted: 
         ("acme named ann in deals closing the last gap of all .", "acme named ann in deals closing", None),
         ("the plant closes .", "the plant closes", "plant closes"),
         ("acme will have to close .", "acme to to close", "acme to close"),
+        ("acme closes bora bora .", "acme closes bora bora", "acme closes bora bora"),
         ("names zenith 's big new long red unit .", "names zenith 's", "names zenith"),
         ("acme named ann to facilitate the swift and safe end .", "acme named ann to facilitate", "acme named ann"),
     ],

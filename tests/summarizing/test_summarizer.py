@@ -55,6 +55,14 @@ def test_words_that_are_skimmed_over_are_named_and_places_are_those_of_the_text(
     assert found.source[-1] == "."
 
 
+def test_places_are_right_where_digits_are_replaced() -> None:
+    settings = recipes.Text(skim=True, digits="N")
+    model = Initial(lambda sentences: [sentence[[0, -2]] for sentence in sentences])
+    text = "Acme will close a plant on May 3, 2020, in Ohio."
+    [found] = Summarizer("x", model, LEXICON, settings, recipes.Decoding()).explain([text])
+    assert [found.source[word.source or 0] for word in found.summaries[0].words] == ["Acme", "Ohio"]
+
+
 def test_lead_reads_all_words() -> None:
     assert Summarizer.lead(4, recipes.Text(skim=True))("Acme (a firm) will close on Monday.") == "Acme (a firm"
 
