@@ -23,7 +23,7 @@ from nutgraf.backtranslation.committee import Committee
 from nutgraf.errors import RecipeError
 from nutgraf.hardware import ALONE, Hardware, Rank
 from nutgraf.learning.loop import Job, save_history
-from nutgraf.models import adapting, alignment, baselines, dbae, mu1, near, storage
+from nutgraf.models import adapting, alignment, baselines, dbae, moment_matching, near, storage
 from nutgraf.models.agreement import Agreement
 from nutgraf.models.generation import Apply, full_stop_of, sampler
 from nutgraf.models.initializers import Initializer, load_initializer
@@ -244,8 +244,8 @@ class Steps:
 
     def _mu1(self, task: Task) -> Initializer:
         vocab, corpora = self.vocabularies["S"], (self.prepared.texts, self.prepared.summaries)
-        forms = mu1.forms_in(vocab, self.prepared.lexicon.words) if self.recipe.mu1.forms else {}
-        model = mu1.train(*corpora, vocab, self.vectors(JOINT, vocab), self.recipe.mu1, task.job, forms)
+        forms = moment_matching.forms_in(vocab, self.prepared.lexicon.words) if self.recipe.mu1.forms else {}
+        model = moment_matching.train(*corpora, vocab, self.vectors(JOINT, vocab), self.recipe.mu1, task.job, forms)
         return self._with_threshold(model, task.step.chain)
 
     def _near(self, task: Task) -> Initializer:

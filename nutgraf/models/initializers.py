@@ -9,6 +9,7 @@ from typing import Protocol
 from nutgraf.errors import RunError
 from nutgraf.extras import need_extra, need_torch
 from nutgraf.models import baselines
+from nutgraf.models.mu1 import Mu1
 from nutgraf.models.pr_thr import PrThr
 from nutgraf.recipe import INITIALIZERS
 from nutgraf.text.lexicon import Ids
@@ -46,8 +47,9 @@ def _load(chain: str, folder: Path) -> Initializer:
         from nutgraf.models.near import Near
 
         return Near.load(folder)
+    if chain == "mu1":
+        return Mu1.load(folder)
     need_torch(f"{chain}-0")
     from nutgraf.models.dbae import Dbae
-    from nutgraf.models.mu1 import Mu1
 
-    return Dbae.load(folder) if chain == "dbae" else Mu1.load(folder)
+    return Dbae.load(folder)

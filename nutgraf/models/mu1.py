@@ -1,91 +1,46 @@
-"""First-order word moments matching (mu:1), Section 3.1 and the appendix.
+"""First-order word moments matching (mu:1), Section 3.1 and the appendix: the summarizer. Read and used without torch.
 
 f(s, v) is the probability that word v of text s is in its summary: the bag-of-words encoder of DBAE, a linear map to
-V^S, a sigmoid. It sees no pairs: over a batch of texts the mean of f(., v) should equal v's share of the summaries. The
-summary is the words with a high enough f, in the order of the text. Choosing eta is done in `thresholds`.
+V^S, a sigmoid. The summary is the words with a high enough f, in the order of the text. How f comes to match the
+moments of the summaries is in `moment_matching`; choosing eta is done in `thresholds`.
+
+Once trained, the encoder and the linear map are one: f(s, v) = sigmoid(w_v . mean of the vectors of s + b_v).
 
 Words that are not in the text have a probability of 0 (a log-score of -1e6 in the paper) and are not computed at all.
 All words outside V^S count as one word, UNK, with its own moments; where UNK is kept, they are copied unchanged.
-Training starts at f = mu_S / mu_F (`start_at_ratios`); the paper does not say where it starts.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from safetensors.torch import save_file
-from torch import Tensor, nn
-from torch.nn import functional
+from safetensors.numpy import save_file
 
-from nutgraf import recipe
 from nutgraf.files import naming, read_json
-from nutgraf.learning.batches import Batches, gather_batch
-from nutgraf.learning.loop import Fit, Job, fit
-from nutgraf.models.arrays import check_shapes, read_arrays
-from nutgraf.models.bow import Bags, BowEncoder, average, moments, ratio
-from nutgraf.seeds import generator_of
-from nutgraf.text.corpus import Corpus
-from nutgraf.text.inflection import Inflections
+from nutgraf.models.arrays import Arrays, Shape, check_shapes, read_arrays
+from nutgraf.models.weights import Pack, keep_float32, unpack
 from nutgraf.text.lexicon import UNK, Ids, Vocab
 
 WEIGHTS, FIGURES = "mu1.safetensors", "mu1.json"
-PAPER_ETA = 0.3
+LINEAR, NORM = "encoder.linear", "encoder.norm"
+EPSILON = 1e-5  # of batch normalisation
 BATCH = 512  # sentences summarized at once
+MOST = 80  # of a score: exp(-80) is far from 0 in float32
 
-Forms = Mapping[int, Sequence[int]]  # of each word that has several: all its forms
-
-
-class Moments(nn.Module):
-    """f_theta: the probability of each word of a text."""
-
-    vectors: Tensor
-
-    def __init__(self, vectors: NDArray[np.float32], width: int, generator: torch.Generator):
-        super().__init__()
-        self.register_buffer("vectors", torch.from_numpy(vectors.copy()))  # (|V^S|, embedding), fixed
-        self.encoder = BowEncoder(vectors.shape[1], width, generator)
-        self.weight = nn.Parameter(torch.zeros(len(vectors), width))
-        self.bias = nn.Parameter(torch.zeros(len(vectors)))
-
-    def forward(self, bags: Bags, rows: Tensor, words: Tensor) -> Tensor:
-        """Return f(s, v) for pairs: `rows` (n,) are bags, `words` (n,) local ids -> (n,)."""
-        encoded = self.encoder(average(self.vectors, bags))
-        scores = (functional.embedding(rows, encoded) * functional.embedding(words, self.weight)).sum(1)
-        return torch.sigmoid(scores + self.bias[words])
-
-
-def batch_loss(f: Tensor, words: Tensor, batch: int, ratios: Tensor) -> Tensor:
-    """Return the loss of a batch B of texts, from f(s, v) of every distinct word v of every text s in it.
-
-    Eq. 7: hat mu_F = sum_{s in B} 1[v in s] / |B|, hat mu_S = hat mu_F / mu_F * mu_S (at most 1: it is a probability).
-    The appendix: L = sum_v BCE(sum_{s in B} f(s, v) / |B|, hat mu_S). The paper divides by |D^F|, but the target is a
-    moment of the batch. `ratios` (|V^S|,) is mu_S / mu_F. A word that no text of the batch has adds nothing.
-    """
-    present, place = torch.unique(words, return_inverse=True)
-    predicted = torch.zeros(len(present)).index_add(0, place, f) / batch
-    mu_F = torch.zeros(len(present)).index_add(0, place, torch.ones_like(f)) / batch
-    mu_S = (mu_F * ratios[present]).clamp(max=1.0)
-    return functional.binary_cross_entropy(predicted.clamp(0, 1), mu_S, reduction="sum")
-
-
-def distinct_words(local: Tensor, size: int) -> tuple[Tensor, Tensor]:
-    """Return rows and words of a padded table of local ids, each word once a row, without PAD and EOS."""
-    rows, columns = (local >= UNK).nonzero(as_tuple=True)
-    pairs = torch.unique(rows * size + local[rows, columns])
-    return pairs // size, pairs % size
+Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class Mu1:
     """A summarizer that keeps the words that are likely in a summary."""
 
-    module: Moments
+    arrays: Arrays  # vectors, weight and bias, a row for each word of V^S; and the encoder, unless it is multiplied out
     vocab: Vocab  # V^S
     eta: float
     max_words: int  # N
@@ -104,29 +59,56 @@ class Mu1:
             result += [self._summarize(s, f) for s, f in zip(chosen, likely, strict=True)]
         return result
 
-    def _summarize(self, sentence: Ids, f: NDArray[np.float32]) -> Ids:
+    def _summarize(self, sentence: Ids, f: Floats) -> Ids:
         kept = sentence[f >= self.eta]
         _, first = np.unique(kept, return_index=True)  # f(s, v) is about v's presence: a second one adds nothing
         return kept[np.sort(first)][: self.max_words]
 
-    def probabilities(self, sentences: Sequence[Ids]) -> list[NDArray[np.float32]]:
-        """Return f(s, v) of each word of each sentence."""
-        local = [self.vocab.local(sentence) for sentence in sentences]
-        lengths = [len(sentence) for sentence in sentences]
-        rows = torch.from_numpy(np.repeat(np.arange(len(local)), lengths))
-        words = torch.from_numpy(np.concatenate([*local, np.zeros(0)]).astype(np.int64))
-        with torch.no_grad():
-            f = self.module.eval()(Bags.of(local), rows, words).numpy()
-        return np.split(f, np.cumsum(lengths[:-1])) if lengths else []
+    def probabilities(self, sentences: Sequence[Ids]) -> list[Floats]:
+        """Return f(s, v) of each word of each sentence; those of one do not depend on the others."""
+        vectors, weight, bias = self._multiplied
+        lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
+        words = self.vocab.local(np.concatenate([*sentences, np.zeros(0, dtype=np.int32)]))
+        known = (words > UNK)[:, None]  # PAD, EOS and UNK are in no bag
+        starts, filled = np.cumsum(lengths) - lengths, lengths > 0
+        bags, counts = (
+            np.add.reduceat(values, starts[filled]) if len(words) else values[:0]
+            for values in (vectors[words] * known, known.astype(np.float32))
+        )
+        means = np.repeat(bags / np.maximum(counts, 1), lengths[filled], axis=0)  # (words, embedding)
+        scores = np.clip((weight[words] * means).sum(1) + bias[words], -MOST, MOST)
+        return np.split(1 / (1 + np.exp(-scores)), np.cumsum(lengths[:-1])) if len(lengths) else []
+
+    @cached_property
+    def _multiplied(self) -> tuple[Floats, Floats, Floats]:
+        """Vectors, w_v and b_v: the linear map of the normalised encoder, as one."""
+        arrays = self.arrays
+        weight, bias = arrays["weight"].astype(np.float64), arrays["bias"].astype(np.float64)
+        if f"{LINEAR}.weight" in arrays:
+            scale = arrays[f"{NORM}.weight"] / np.sqrt(arrays[f"{NORM}.running_var"].astype(np.float64) + EPSILON)
+            shift = (arrays[f"{LINEAR}.bias"] - arrays[f"{NORM}.running_mean"]) * scale + arrays[f"{NORM}.bias"]
+            bias = bias + weight @ shift
+            weight = weight @ (scale[:, None] * arrays[f"{LINEAR}.weight"])
+        return arrays["vectors"], weight.astype(np.float32), bias.astype(np.float32)
 
     def with_eta(self, eta: float, max_words: int | None = None) -> Mu1:
         """Return the same model with another threshold, and another N where given."""
         return replace(self, eta=float(eta), max_words=max_words or self.max_words)
 
-    def save(self, folder: Path) -> None:
+    def knowing(self, ids: Ids) -> Mu1:
+        """Return the same model without the encoder, for those of its words that are among these; others are UNK."""
+        rows = np.flatnonzero(np.isin(self.vocab.ids, ids))  # the special words are among any
+        arrays = dict(zip(("vectors", "weight", "bias"), (array[rows] for array in self._multiplied), strict=True))
+        return replace(self, arrays=arrays, vocab=Vocab(self.vocab.ids[rows], len(self.vocab.table)))
+
+    def only(self, kept: Ids) -> Mu1:
+        """Return the same words by their places in a smaller lexicon, which has these words of the one before."""
+        return replace(self, vocab=self.vocab.only(kept))
+
+    def save(self, folder: Path, pack: Pack = keep_float32) -> None:
         """Write the model's two files."""
-        tensors = {name: tensor.contiguous() for name, tensor in self.module.state_dict().items()}
-        save_file(tensors | {"vocabulary": torch.from_numpy(self.vocab.ids.copy())}, folder / WEIGHTS)
+        arrays = pack(self.arrays) | {"vocabulary": self.vocab.ids}
+        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / WEIGHTS)
         figures = {"eta": self.eta, "max_words": self.max_words, "lexicon": len(self.vocab.table)}
         (folder / FIGURES).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 
@@ -140,68 +122,21 @@ class Mu1:
                 raise ValueError(f"eta {eta}, max_words {max_words}")
         with naming(folder / WEIGHTS):
             arrays = read_arrays(folder / WEIGHTS)
-            vocab, weight, vectors = Vocab(arrays.pop("vocabulary"), lexicon), arrays["weight"], arrays["vectors"]
-            check_shapes({"weight": weight}, [("weight", (len(vocab), weight.shape[-1]))])
-            check_shapes({"vectors": vectors}, [("vectors", (len(vocab), vectors.shape[-1]))])
-            module = Moments(vectors, weight.shape[1], torch.Generator())
-            module.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
-        return cls(module.eval(), vocab, eta, max_words)
+            vocab = Vocab(arrays.pop("vocabulary"), lexicon)
+            arrays.pop(f"{NORM}.num_batches_tracked", None)  # for training alone
+            arrays = unpack(arrays)
+            check_shapes(arrays, _expected_shapes(arrays, len(vocab)))
+        return cls(arrays, vocab, eta, max_words)
 
 
-def train(
-    texts: Corpus,
-    summaries: Corpus,
-    vocab: Vocab,
-    vectors: NDArray[np.float32],
-    settings: recipe.Mu1,
-    job: Job,
-    forms: Forms | None = None,
-) -> Mu1:
-    """Match the moments, starting from f = mu_S / mu_F; rows of `vectors` are the words of V^S.
-
-    Where forms are given, in local ids, those of one word share their moments (not in the paper): "named" is
-    in a summary as often as its verb is, although summaries say "names".
-    Where eta is "auto", the model has the paper's until `thresholds` chooses one.
-    """
-    mu_S, mu_F = (share_moments(moments(corpus, vocab), forms or {}) for corpus in (summaries, texts))
-    ratios = torch.from_numpy(ratio(mu_S, mu_F).astype(np.float32))
-    module = Moments(vectors, settings.width, generator_of(job.key, "weights"))
-    start_at_ratios(module, ratios)
-    match_moments(module, texts, vocab, ratios, settings, job)
-    eta = PAPER_ETA if isinstance(settings.eta, str) else settings.eta
-    return Mu1(module.eval(), vocab, eta, settings.max_words)
-
-
-def forms_in(vocab: Vocab, words: Sequence[str]) -> Forms:
-    """Return the forms of words in local ids; those outside the vocabulary are left out."""
-    local = {words[word]: place for place, word in enumerate(vocab.ids.tolist())}
-    known = {word: forms for word, forms in Inflections(words).all_forms().items() if word in local}
-    return {local[word]: sorted(local[form] for form in forms if form in local) for word, forms in known.items()}
-
-
-def share_moments(mu: NDArray[np.float64], forms: Forms) -> NDArray[np.float64]:
-    """Return the moments of words, where each form of a word has the sum of all its forms."""
-    shared = mu.copy()
-    for word, own in forms.items():
-        shared[word] = mu[list(own)].sum()
-    return shared
-
-
-def start_at_ratios(module: Moments, ratios: Tensor) -> None:
-    """Set f(s, v) to mu_S / mu_F for every text s: a minimum of the loss that knows no context (not in the paper)."""
-    with torch.no_grad():
-        module.weight.zero_()
-        module.bias.copy_(torch.logit(ratios.clamp(0.01, 0.99)))
-
-
-def match_moments(module: Moments, texts: Corpus, vocab: Vocab, ratios: Tensor, settings: recipe.Mu1, job: Job) -> None:
-    """Train a module, from whatever weights it has, until its moments over the texts are those of the summaries."""
-    known = torch.from_numpy(vocab.table.astype(np.int64))
-
-    def loss(indices: NDArray[np.int64]) -> Tensor:
-        local = known[gather_batch(texts, indices)]
-        rows, words = distinct_words(local, len(vocab))
-        return batch_loss(module(Bags.of_table(local), rows, words), words, len(indices), ratios)
-
-    batches = Batches(texts.lengths, settings.batch, f"{job.key}/batches")
-    fit(module, loss, batches, Fit(settings.steps, settings.learning_rate, settings.clip), job)
+def _expected_shapes(arrays: Arrays, words: int) -> list[tuple[str, Shape]]:
+    """Return the name and the shape of each array of a model with this many words."""
+    embedding, width = (arrays[name].shape[-1] for name in ("vectors", "weight"))
+    shapes: list[tuple[str, Shape]] = [("vectors", (words, embedding)), ("weight", (words, width)), ("bias", (words,))]
+    if f"{LINEAR}.weight" in arrays:
+        of_norm = ("weight", "bias", "running_mean", "running_var")
+        shapes += [(f"{LINEAR}.weight", (width, embedding)), (f"{LINEAR}.bias", (width,))]
+        return shapes + [(f"{NORM}.{name}", (width,)) for name in of_norm]
+    if width != embedding:
+        raise ValueError(f"weight has {width} columns and vectors have {embedding}, with no encoder between them")
+    return shapes

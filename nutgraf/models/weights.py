@@ -27,7 +27,7 @@ WEIGHTS, CONFIG = "model.safetensors", "model.json"
 Pack = Callable[[Arrays], Arrays]
 
 _SCALE = ".scale"
-_WORD_VECTORS = ("target_table", "own_source_table")
+_WORD_VECTORS = ("target_table", "own_source_table", "vectors")
 
 
 def keep_float32(arrays: Arrays) -> Arrays:
@@ -138,10 +138,7 @@ class Weights:
 
     def only(self, kept: Ids) -> Weights:
         """Return the same words by their places in a smaller lexicon, which has these words of the one before."""
-        source, target = (
-            Vocab(np.searchsorted(kept, vocab.ids).astype(np.int32), len(kept)) for vocab in (self.source, self.target)
-        )
-        return replace(self, source=source, target=target)
+        return replace(self, source=self.source.only(kept), target=self.target.only(kept))
 
 
 def expected_shapes(settings: Settings, embedding: int, source: int, target: int) -> Iterator[tuple[str, Shape]]:

@@ -92,3 +92,7 @@ class Vocab:
         """Map lexicon ids to the vocabulary's own; unknown ones, and those past the lexicon's end, become UNK."""
         known = ids < len(self.table)
         return np.where(known, self.table[np.where(known, ids, UNK)], UNK).astype(np.int32)
+
+    def only(self, kept: Ids) -> Vocab:
+        """Return the same words by their places in a smaller lexicon, which has these words of the one before."""
+        return Vocab(np.searchsorted(kept, self.ids).astype(np.int32), len(kept))

@@ -15,7 +15,7 @@ from nutgraf.backtranslation.pairs import coverage
 from nutgraf.backtranslation.steps import LEAST_WHOLE, Steps, Task
 from nutgraf.errors import RecipeError
 from nutgraf.hardware import Hardware
-from nutgraf.models import mu1, storage
+from nutgraf.models import moment_matching, storage
 from nutgraf.models.mending import Mender
 from nutgraf.models.mu1 import Mu1
 from nutgraf.models.near import NONE, Near, Places, choose
@@ -158,12 +158,12 @@ def test_verbs_share_moments_where_the_recipe_says_so(
     finished: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     step = next(step for step in finished.plan() if step.name == "mu1-0")
-    monkeypatch.setattr(mu1, "forms_in", lambda *_: {10: [10, 11], 11: [10, 11]})
+    monkeypatch.setattr(moment_matching, "forms_in", lambda *_: {10: [10, 11], 11: [10, 11]})
     biases = []
     for forms in (False, True):
         settings = replace(finished.recipe, mu1=replace(finished.recipe.mu1, forms=forms, steps=1))
         Steps(replace(finished, recipe=settings), CPU).make(Task(step, tmp_path, tmp_path, "seed"))
-        biases.append(Mu1.load(tmp_path).module.bias[10:12].tolist())
+        biases.append(Mu1.load(tmp_path).arrays["bias"][10:12].tolist())
     apart = [abs(one - other) for one, other in biases]
     assert apart[1] < 0.01 < apart[0]  # they start alike, where they share moments, and one step is small
 

@@ -4,14 +4,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import load_file, save_file
 
-from nutgraf import recipe
-from nutgraf.learning.batches import gather_batch
-from nutgraf.learning.loop import Job
-from nutgraf.models import mu1
-from nutgraf.models.bow import Bags, moments, ratio
-from nutgraf.models.mu1 import Moments, Mu1, batch_loss, distinct_words, match_moments, start_at_ratios
-from nutgraf.text.corpus import Corpus
+from nutgraf.errors import RunError
+from nutgraf.models.bow import Bags
+from nutgraf.models.moment_matching import Moments, arrays_of
+from nutgraf.models.mu1 import WEIGHTS, Mu1
+from nutgraf.models.weights import pack_int8
 from nutgraf.text.lexicon import UNK, Ids, Vocab
 
 VOCAB = Vocab(np.array([0, 1, 2, 5, 6, 7, 8], dtype=np.int32), lexicon_size=12)
@@ -22,6 +21,22 @@ def ids(*words: int) -> Ids:
     return np.array(words, dtype=np.int32)
 
 
+def some_module() -> Moments:
+    """A module as training leaves it: no value is 0, and the normalisation has seen texts."""
+    module = Moments(VECTORS, 3, torch.Generator().manual_seed(1))
+    generator = torch.Generator().manual_seed(2)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.normal_(generator=generator)
+        module.encoder.norm.running_mean.normal_(generator=generator)  # type: ignore[union-attr]
+        module.encoder.norm.running_var.uniform_(0.5, 2, generator=generator)  # type: ignore[union-attr]
+    return module.eval()
+
+
+def some_model() -> Mu1:
+    return Mu1(arrays_of(some_module()), VOCAB, eta=0.17, max_words=5)
+
+
 def scored(**probability: float) -> Mu1:
     """A model whose probabilities are these, whatever the text: by word, and `unk`."""
     module = Moments(VECTORS, 4, torch.Generator().manual_seed(1))
@@ -30,56 +45,25 @@ def scored(**probability: float) -> Mu1:
         for name, value in probability.items():
             local = UNK if name == "unk" else int(VOCAB.local(ids(int(name[1:])))[0])
             module.bias[local] = math.log(value / (1 - value))
-    return Mu1(module.eval(), VOCAB, eta=0.3, max_words=3)
+    return Mu1(arrays_of(module), VOCAB, eta=0.3, max_words=3)
 
 
-def bce(predicted: float, target: float) -> float:
-    return -(target * math.log(predicted) + (1 - target) * math.log(1 - predicted))
-
-
-def test_loss_of_a_batch_of_two_by_hand() -> None:
-    # Texts {3, 4} and {3}: hat mu_F is 1 and 1/2.
-    words, f = torch.tensor([3, 4, 3]), torch.tensor([0.2, 0.6, 0.4])
-    ratios = torch.tensor([1.0, 1, 1, 0.5, 0.1])
-    # Predicted moments (0.2 + 0.4) / 2 and 0.6 / 2; targets 1 * 0.5 and 1/2 * 0.1.
-    loss = batch_loss(f, words, 2, ratios)
-    assert loss.item() == pytest.approx(bce(0.3, 0.5) + bce(0.3, 0.05), rel=1e-5)
-
-
-def test_target_is_at_most_one() -> None:
-    # Both texts have the word, and summaries have it twice as often: hat mu_S would be 2.
-    loss = batch_loss(torch.tensor([0.5, 0.7]), torch.tensor([3, 3]), 2, torch.full((4,), 2.0))
-    assert loss.item() == pytest.approx(-math.log(0.6), rel=1e-5)
-
-
-def test_certain_words_give_a_finite_loss_and_gradient() -> None:
-    f = torch.tensor([1.0, 0.0], requires_grad=True)
-    loss = batch_loss(f, torch.tensor([3, 4]), 1, torch.full((5,), 0.5))
-    loss.backward()  # type: ignore[no-untyped-call]
-    assert torch.isfinite(loss)
-    assert f.grad is not None
-    assert torch.isfinite(f.grad).all()
-    assert f.grad[0] > 0 > f.grad[1]  # the probability that is too high falls, the other rises
-
-
-def test_a_word_counts_once_a_text() -> None:
-    rows, words = distinct_words(torch.tensor([[3, 3, 2, 1, 0], [2, 4, 3, 2, 1]]), size=7)
-    assert list(zip(rows.tolist(), words.tolist(), strict=True)) == [(0, 2), (0, 3), (1, 2), (1, 3), (1, 4)]
-
-
-def test_probability_depends_on_the_text_and_has_a_gradient() -> None:
-    module = Moments(VECTORS, 4, torch.Generator().manual_seed(1))
+def test_probabilities_are_those_of_the_module() -> None:
+    sentences = [ids(5, 6, 9, 7), ids(), ids(8, 100, 8), ids(9, 10)]
+    local = [VOCAB.local(sentence) for sentence in sentences]
+    rows = torch.tensor([0, 0, 0, 0, 2, 2, 2, 3, 3])
     with torch.no_grad():
-        module.weight.normal_(generator=torch.Generator().manual_seed(2))
-    bags = Bags.of([ids(3, 4), ids(3, 5), ids(6)])
-    f = module(bags, torch.tensor([0, 1]), torch.tensor([3, 3]))
-    assert f[0] != f[1]
-    f.sum().backward()
-    for parameter in (module.encoder.linear.weight, module.weight, module.bias):
-        assert parameter.grad is not None
-        assert parameter.grad.abs().sum() > 0
-    assert module.bias.grad is not None
-    assert module.bias.grad.nonzero().tolist() == [[3]]
+        wanted = some_module()(Bags.of(local), rows, torch.from_numpy(np.concatenate(local)).long()).numpy()
+    found = some_model().probabilities(sentences)
+    assert [len(f) for f in found] == [4, 0, 3, 2]
+    np.testing.assert_allclose(np.concatenate(found), wanted, rtol=1e-5)
+
+
+def test_probabilities_do_not_depend_on_the_other_sentences() -> None:
+    rng = np.random.default_rng(3)
+    sentences = [rng.integers(3, 12, size=length).astype(np.int32) for length in (1, 30, 0, 7, 12)]
+    for sentence, together in zip(sentences, some_model().probabilities(sentences), strict=True):
+        np.testing.assert_array_equal(some_model().probabilities([sentence])[0], together)
 
 
 def test_words_at_or_above_eta_are_kept_in_order() -> None:
@@ -107,83 +91,58 @@ def test_empty_and_unknown_sentences() -> None:
     assert scored()([]) == []
 
 
-def corpora() -> tuple[Corpus, Corpus]:
-    rng = np.random.default_rng(1)
-    texts = [rng.permutation([5, 6, 7, 8])[:3] for _ in range(200)]  # each word is in 3 of 4 texts
-    summaries = [ids(*([5] if i % 4 else []), *([6] if i % 4 == 0 else []), 9) for i in range(200)]
-    return Corpus.of(texts), Corpus.of(summaries)
-
-
-def test_training_matches_the_moments() -> None:
-    texts, summaries = corpora()
-    settings = recipe.Mu1(eta="auto", width=4, steps=150, batch=50, learning_rate=0.02)
-    model = mu1.train(texts, summaries, VOCAB, VECTORS, settings, Job("key"))
-    f = np.concatenate(model.probabilities(list(texts)))
-    means = [f[texts.tokens == word].mean() for word in (5, 6, 7, 8)]
-    # mu_S / mu_F: 3/4 by 3/4, 1/4 by 3/4, 0, 0
-    np.testing.assert_allclose(means, [1, 1 / 3, 0, 0], atol=0.06)
-    assert model.eta == 0.3  # the paper's, until one is chosen
-
-
-def test_forms_of_a_verb_share_their_moments() -> None:
-    texts, summaries = corpora()
-    settings = recipe.Mu1(eta="auto", width=4, steps=150, batch=50, learning_rate=0.02)
-    five, seven = (int(local) for local in VOCAB.local(ids(5, 7)))
-    forms = {five: [five, seven], seven: [five, seven]}
-    model = mu1.train(texts, summaries, VOCAB, VECTORS, settings, Job("key"), forms)
-    f = np.concatenate(model.probabilities(list(texts)))
-    means = [f[texts.tokens == word].mean() for word in (5, 6, 7, 8)]
-    # (3/4 + 0) by (3/4 + 3/4), 1/4 by 3/4, the same as the first, 0
-    np.testing.assert_allclose(means, [1 / 2, 1 / 3, 1 / 2, 0], atol=0.06)
-
-
-def test_forms_outside_the_vocabulary_are_left_out() -> None:
-    words = ["pad", "eos", "unk", "", "", "names", "chief", "named", "of", "", "name", "naming"]
-    five, seven = (int(local) for local in VOCAB.local(ids(5, 7)))
-    assert mu1.forms_in(VOCAB, words) == {five: [five, seven], seven: [five, seven]}
-
-
-def loss_over_all(module: Moments, texts: Corpus, ratios: torch.Tensor) -> float:
-    """The loss of one batch of all texts."""
-    local = torch.from_numpy(VOCAB.table).long()[gather_batch(texts, np.arange(len(texts)))]
-    rows, words = distinct_words(local, len(VOCAB))
-    with torch.no_grad():
-        return float(batch_loss(module.eval()(Bags.of_table(local), rows, words), words, len(texts), ratios))
-
-
-def test_a_random_start_comes_to_match_the_moments() -> None:
-    texts, summaries = corpora()
-    ratios = torch.from_numpy(ratio(moments(summaries, VOCAB), moments(texts, VOCAB))).float()
-    analytic, module = (Moments(VECTORS, 4, torch.Generator().manual_seed(1)) for _ in range(2))
-    start_at_ratios(analytic, ratios)
-    with torch.no_grad():
-        for parameter in (module.weight, module.bias):
-            parameter.normal_(generator=torch.Generator().manual_seed(2))
-    best, before = (loss_over_all(each, texts, ratios) for each in (analytic, module))
-    settings = recipe.Mu1(width=4, steps=300, batch=50, learning_rate=0.05)
-    match_moments(module, texts, VOCAB, ratios, settings, Job("key"))
-    assert before > best + 0.5
-    assert loss_over_all(module, texts, ratios) == pytest.approx(best, abs=0.05)
-    f = np.concatenate(Mu1(module, VOCAB, eta=0.3, max_words=3).probabilities(list(texts)))
-    means = [f[texts.tokens == word].mean() for word in (5, 6, 7, 8)]
-    np.testing.assert_allclose(means, [1, 1 / 3, 0, 0], atol=0.06)
-
-
-def test_training_is_a_function_of_the_key() -> None:
-    settings = recipe.Mu1(width=4, steps=3, batch=8)
-    first, again, other = (mu1.train(*corpora(), VOCAB, VECTORS, settings, Job(key)) for key in "aab")
-    assert torch.equal(first.module.weight, again.module.weight)
-    assert not torch.equal(first.module.encoder.linear.weight, other.module.encoder.linear.weight)
-
-
 def test_saved_and_loaded_it_is_the_same(tmp_path: Path) -> None:
-    settings = recipe.Mu1(eta=0.17, max_words=5, width=4, steps=3, batch=8)
-    model = mu1.train(*corpora(), VOCAB, VECTORS, settings, Job("key"))
+    model = some_model()
     model.save(tmp_path)
     loaded = Mu1.load(tmp_path)
     assert (loaded.eta, loaded.max_words) == (0.17, 5)
     np.testing.assert_array_equal(loaded.vocab.ids, VOCAB.ids)
     assert len(loaded.vocab.table) == 12
-    sentences = [ids(5, 6, 9, 7), ids(8, 100)]
-    for before, after in zip(model.probabilities(sentences), loaded.probabilities(sentences), strict=True):
-        np.testing.assert_array_equal(before, after)
+    check_same(model, loaded, [ids(5, 6, 9, 7), ids(8, 100)])
+
+
+def check_same(one: Mu1, other: Mu1, sentences: list[Ids], within: float = 0.0) -> None:
+    for before, after in zip(one.probabilities(sentences), other.probabilities(sentences), strict=True):
+        np.testing.assert_allclose(before, after, rtol=0, atol=within)
+
+
+def test_of_words_that_it_shall_not_know_all_are_unk() -> None:
+    model, few = some_model(), some_model().knowing(ids(0, 1, 2, 5, 7, 11))
+    check_same(model, few, [ids(5, 7), ids(7, 9, 5, 5)])
+    # 6 and 8 are what 9, which it never knew, is
+    np.testing.assert_array_equal(few.probabilities([ids(5, 6, 7, 8)])[0], few.probabilities([ids(5, 9, 7, 9)])[0])
+    np.testing.assert_array_equal(few.probabilities([ids(5, 6, 7, 8)])[0], model.probabilities([ids(5, 9, 7, 9)])[0])
+
+
+def test_in_a_smaller_lexicon_words_have_other_numbers() -> None:
+    model = some_model()
+    smaller = model.only(ids(0, 1, 2, 5, 6, 7, 8, 10))
+    assert smaller.lexicon_size == 8
+    np.testing.assert_array_equal(
+        model.probabilities([ids(5, 6, 8, 10)])[0], smaller.probabilities([ids(3, 4, 6, 7)])[0]
+    )
+
+
+def test_packed_it_is_nearly_the_same(tmp_path: Path) -> None:
+    model = some_model().knowing(VOCAB.ids)
+    model.save(tmp_path, pack_int8)
+    stored = load_file(tmp_path / WEIGHTS)
+    assert {str(stored[name].dtype) for name in ("vectors", "weight", "bias")} == {"uint8", "int8", "float16"}
+    check_same(model, Mu1.load(tmp_path), [ids(5, 6, 9, 7), ids(8, 100)], within=0.03)
+
+
+@pytest.mark.parametrize("name", ["weight", "vectors", "bias", "encoder.norm.running_var", "encoder.linear.weight"])
+def test_sizes_that_do_not_fit_are_refused(tmp_path: Path, name: str) -> None:
+    some_model().save(tmp_path)
+    stored = load_file(tmp_path / WEIGHTS)
+    save_file(stored | {name: np.ones((9, 9), dtype=np.float32)}, tmp_path / WEIGHTS)
+    with pytest.raises(RunError, match=WEIGHTS):
+        Mu1.load(tmp_path)
+
+
+def test_without_its_encoder_the_weights_must_fit_the_vectors(tmp_path: Path) -> None:
+    some_model().save(tmp_path)
+    stored = load_file(tmp_path / WEIGHTS)
+    save_file({name: array for name, array in stored.items() if not name.startswith("encoder")}, tmp_path / WEIGHTS)
+    with pytest.raises(RunError, match="no encoder between them"):
+        Mu1.load(tmp_path)
