@@ -55,6 +55,7 @@ RENAMED = {  # keys of version 0.1, in whichever section has the new one
     "warm": "warm_start",
     "words": "max_words",
 }
+RETIRED = (("agreement", "cut", 0),)  # keys that are no more, with the value that did nothing: run folders have it
 
 T = TypeVar("T")
 
@@ -95,6 +96,7 @@ AboveZero = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 Probability = Annotated[float, Field(ge=0, le=1)]
+Lengths = Annotated[tuple[Annotated[float, Field(gt=0, le=10)], ...], Field(strict=False, max_length=10)]
 Distance = Annotated[float, Field(gt=0, le=2)]
 Vocabulary = Annotated[int, Field(ge=10, le=20_000_000)]
 Length = Annotated[int, Field(ge=2, le=1000)]
@@ -404,8 +406,11 @@ class Agreement(Section):
     )
     beam: Hypotheses = default(5, "summaries that each model proposes, in place of `decoding.beam`")
     initial_beam: Hypotheses = default(5, "summaries that members of `plan.learn_initial` propose")
+    initial_lengths: Lengths = default(
+        (),
+        "lengths of the lines that mu1-0 proposes, if mu1 is in `plan.learn_initial`: shares of `decoding.min_words`",
+    )
     reword: bool = default(False, "verbs of proposals become present, where summaries would say them so")
-    cut: ZeroOrMore = default(0, "words that may be cut from the end of a line, where summaries would end sooner")
     mend: bool = default(False, "lines are made whole: words that join others come back, and phrases are ended")
 
 
@@ -583,7 +588,8 @@ def _merge(recipe: Recipe, table: dict[str, Any], where: str) -> Recipe:
             section = name.replace("-", "_")
             current = getattr(recipe, section, None)
             if isinstance(current, Section) and isinstance(value, dict):
-                value = replace(current, **value)
+                known = {key: new for key, new in value.items() if (section, key, new) not in RETIRED}
+                value = replace(current, **known)
             changes[section] = value
         return replace(recipe, **changes)
     except RecipeError as error:

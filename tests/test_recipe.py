@@ -260,6 +260,13 @@ def test_a_stored_run_with_old_keys_names_the_new_ones(tmp_path: Path) -> None:
         Run.open(tmp_path)
 
 
+def test_a_key_that_is_no_more_may_have_the_value_that_did_nothing() -> None:
+    """Run folders of version 0.2 have it; lines that lost their ends are no longer to be had."""
+    assert parse("[agreement]\ncut = 0\nbeam = 7", "mine") == override(Recipe(), ["agreement.beam=7"])
+    with pytest.raises(RecipeError, match=r"agreement.cut: unknown key"):
+        parse("[agreement]\ncut = 1", "mine")
+
+
 def test_a_section_of_its_own_is_checked_and_so_is_a_changed_one() -> None:
     with pytest.raises(RecipeError, match=r"^text.digits = '##' should be 'keep' or one visible character$"):
         recipe.Text(digits="##")

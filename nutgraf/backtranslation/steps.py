@@ -394,13 +394,14 @@ class Steps:
         names = [name for name in map(ModelName.find, task.step.needs) if name]
         made_from = {str(name): record.digest for name in names if (record := self.run.finished(str(name)))}
         vocabulary = self.vocabularies["joint" if self.recipe.seq2seq.copy else "S"]
-        fluency = self._fluency(vocabulary.ids, min_count=2)
+        weights, fluency = self.recipe.agreement, self._fluency(vocabulary.ids, min_count=2)
         Members(
-            tuple(str(name) for name in names if not name.expands),
+            tuple(str(name) for name in names if not name.expands and not name.initial),
             next(str(name) for name in names if name.expands),
-            self.recipe.agreement,
+            weights,
             fluency,
             made_from,
+            next((str(name) for name in names if name.initial and weights.initial_lengths), None),
         ).save(task.folder)
 
     def _seq2seq(self, task: Task) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from nutgraf import recipe
 from nutgraf.errors import RunError
 from nutgraf.files import naming, read_json
-from nutgraf.run.names import AGREED, ALL, NEAR, ModelName
+from nutgraf.run.names import AGREED, ALL, CUTTER, NEAR, ModelName
 from nutgraf.text.lexicon import Ids
 from nutgraf.text.trigrams import Trigrams
 
@@ -25,10 +25,11 @@ class Members:
     weights: recipe.Agreement
     fluency: Trigrams
     made_from: dict[str, str]  # the digest of each model's files: other models make another agreed-N
+    cutter: str | None = None  # mu1-0, if it proposes lines, too
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All models."""
+        """All seq2seq models."""
         return (*self.summarizers, self.expander)
 
     @property
@@ -46,6 +47,7 @@ class Members:
         table = {
             "summarizers": self.summarizers,
             "expander": self.expander,
+            "cutter": self.cutter,
             "weights": asdict(self.weights),
             "made_from": self.made_from,
         }
@@ -60,18 +62,20 @@ class Members:
         """
         with naming(folder / MEMBERS):
             table = read_json(folder / MEMBERS)
-            if "weights" not in table:
+            if "weights" not in table or "cutter" not in table:
                 raise RunError(
                     f"{folder / MEMBERS}: an earlier version of nutgraf made it. The `nutgraf train` command of its "
                     "run redoes this step in seconds; then export once more, if this is an export"
                 )
-            summarizers, expander = tuple(table["summarizers"]), table["expander"]
+            summarizers, expander, cutter = tuple(table["summarizers"]), table["expander"], table["cutter"]
             parsed = [ModelName.parse(name) for name in (*summarizers, expander)]
             if not summarizers or any(name.chain == AGREED or name.initial for name in parsed):
                 raise ValueError("members that are no trained models")
+            if cutter not in (None, str(CUTTER)):
+                raise ValueError(f"a cutter that is not {CUTTER}")
             weights, made_from = recipe.Agreement(**table["weights"]), dict(table["made_from"])
         with naming(folder / FLUENCY):
             fluency = Trigrams.load(folder / FLUENCY)
             if lexicon is not None and len(fluency.classes) != lexicon:
                 raise ValueError(f"made for a lexicon of {len(fluency.classes):,} words, and this one has {lexicon:,}")
-        return cls(summarizers, expander, weights, fluency, made_from)
+        return cls(summarizers, expander, weights, fluency, made_from, cutter)

@@ -3,6 +3,8 @@
 Models leave out words that a sentence cannot do without, and stop in the middle of a phrase. The text says what is
 missing: its words are matched with those of its summary, in order, and forms of one word match. Then, in this order,
 
+- who "announces closes plant", having announced that he has closed it, "closes plant", and a preposition whose noun was
+  left out gives way to that of the noun that stays: "talks in Oslo" of "talks of leaders in Oslo";
 - a line that begins with a verb, or behind the head of its subject ("ring" of "the head of a ring"), gets the first
   words of the text; one that has no verb gets the first that was left out, or the one behind its last phrase;
 - between two words of the summary that are near in the text, what joins them comes back: prepositions, conjunctions,
@@ -25,12 +27,15 @@ import numpy as np
 
 from nutgraf.text.grammar import Grammar
 from nutgraf.text.lexicon import Ids
-from nutgraf.text.small_words import SmallWords, Words
+from nutgraf.text.phrases import Phrases
+from nutgraf.text.small_words import SmallWords
 
 MOST_MISSING = 3  # words in a row that may have been left out by mistake
 MOST_MORE = 2  # words that an end may need to be whole
 MOST_FOR_VERB = 6  # the same, where the line would otherwise have no verb
 MOST_TO_VERB = 10  # words between the end of a line that has no verb and the verb
+MOST_MOVED = 6  # words between a preposition and what a line has behind it, where another one belongs
+MOST_REPORT = 6  # words from "announced" of "Acme announced that it has sold" to what comes behind "sold"
 MOST_SUBJECT = 6  # words of a subject that may have been left out by mistake
 
 
@@ -38,27 +43,28 @@ MOST_SUBJECT = 6  # words of a subject that may have been left out by mistake
 class Mender:
     """What makes summaries whole, with the words of their texts."""
 
-    grammar: Grammar
-    known: SmallWords
+    phrases: Phrases
     said: int
     says: int
     by: int
     have: int
     genitive: int  # "'s"
-    verbs: Words  # in any form; many are nouns, too
-    only_bare: Words  # those in a form such as "name", most of which are nouns, too
-    tensed: Words  # a sentence has one of these
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Mender:
         """Prepare it for a lexicon of words."""
-        grammar, known = Grammar.of(words), SmallWords.of(words)
         single = ("said", "says", "by", "have", "'s")
-        said, says, by, have, genitive = (words.index(word) if word in words else -1 for word in single)
-        tensed = grammar.past | grammar.third | known.future | known.be | {grammar.to}
-        inflected = grammar.past | grammar.going | grammar.third
-        only_bare = grammar.bare - inflected
-        return cls(grammar, known, said, says, by, have, genitive, inflected | grammar.bare, only_bare, tensed)
+        return cls(Phrases.of(words), *(words.index(word) if word in words else -1 for word in single))
+
+    @property
+    def grammar(self) -> Grammar:
+        """The forms of words."""
+        return self.phrases.grammar
+
+    @property
+    def known(self) -> SmallWords:
+        """The small words."""
+        return self.phrases.known
 
     def __call__(self, text: Ids, summary: Ids, least: int = 1) -> Ids:
         """Return the summary of a text as a whole line; `least` words of it stay, if it had as many."""
@@ -66,6 +72,7 @@ class Mender:
         while line and (line[0] in self.known.marks or line[0] in self.known.the):
             del line[0]
         line, places = self._drop_lone_links(source, line, self.match(source, line))
+        line, places = self._move_links(source, *self._drop_report(source, line, places))
         line, places = self._add_verb(source, *self._add_subject(source, line, places))
         line, places = self._join(source, line, places)
         line = self._finish(source, self._keep_forms(source, line, places), places, least)
@@ -76,17 +83,22 @@ class Mender:
         return np.array(once, dtype=np.int32)
 
     def leave_sound(self, text: Ids, summaries: Sequence[Ids]) -> list[Ids]:
-        """Return the summaries of a text whose every "to" stands before a verb, or stands in the text, too; else all.
+        """Return the summaries of a text that have no "to" before a noun, and no two prepositions in a row; else all.
 
-        A model that has read many lines such as "Acme to buy Zenith" also writes "Acme to Zenith".
+        What the text says itself is sound. A model that has read many lines such as "Acme to buy Zenith" also writes
+        "Acme to Zenith", and one that leaves out a name "chief of at Acme".
         """
         words = [word for word in text.tolist() if word not in self.known.articles]
-        said = {after for before, after in itertools.pairwise(words) if before == self.grammar.to}
-        sound = [line for line in summaries if not self._followers_of_to(line) - said - self.grammar.bare]
+        said = {*itertools.pairwise(words)}
+        sound = [line for line in summaries if not any(map(self._is_odd, {*itertools.pairwise(line.tolist())} - said))]
         return sound or list(summaries)
 
-    def _followers_of_to(self, line: Ids) -> set[int]:
-        return {after for before, after in itertools.pairwise(line.tolist()) if before == self.grammar.to}
+    def _is_odd(self, pair: tuple[int, int]) -> bool:
+        """Whether the second of two words cannot follow the first."""
+        plain = self.known.links - self.known.joints - self.known.negations
+        if pair[0] == self.grammar.to:
+            return pair[1] not in self.grammar.bare
+        return pair[0] in plain and pair[1] in plain
 
     def match(self, text: Sequence[int], line: Sequence[int]) -> list[int]:
         """Return the place in the text of each word of a line, in order; -1 for words that it does not have.
@@ -123,6 +135,46 @@ class Mender:
         kept = [i for i, place in enumerate(places) if not is_lone(i, place)]
         return [line[i] for i in kept], [places[i] for i in kept]
 
+    def _drop_report(self, text: Sequence[int], line: list[int], places: list[int]) -> tuple[list[int], list[int]]:
+        """Return the line without "announces" of "Acme announces sells unit", where Acme announced that it has sold it.
+
+        Where the verb itself was lost, it comes in its place: "Acme enters into deal" for "Acme announces into deal".
+        """
+        for i in range(1, len(line) - 1):
+            report, place = places[i], places[i + 1]
+            if report < 0 or text[report] not in self.known.reports or not report + 1 < place <= report + MOST_REPORT:
+                continue
+            person = next((k for k in range(report + 1, place) if text[k] in self.known.persons), place)
+            if any(text[k] not in self.known.relative for k in range(report + 1, person)):
+                continue
+            if text[place] in self.phrases.verbs and all(text[k] in self.known.small for k in range(person + 1, place)):
+                return [*line[:i], *line[i + 1 :]], [*places[:i], *places[i + 1 :]]
+            verb = next((k for k in range(person + 1, place) if text[k] in self.grammar.past), place)
+            if verb < place and all(text[k] in self.known.have for k in range(person + 1, verb)):
+                present = min(self.grammar.family.get(text[verb], frozenset()) & self.grammar.third, default=text[verb])
+                return [*line[:i], present, *line[i + 1 :]], [*places[:i], verb, *places[i + 1 :]]
+        return line, places
+
+    def _move_links(self, text: Sequence[int], line: list[int], places: list[int]) -> tuple[list[int], list[int]]:
+        """Return the line with the prepositions that its nouns have: "talks in Rome" of "talks of leaders in Rome".
+
+        "Serve as team", of "serve as a member of a team", gets the noun that "of" belongs to.
+        """
+        moved, at = list[int](), list[int]()
+        for word, place, after in itertools.zip_longest(line, places, places[1:], fillvalue=-1):
+            gap = range(place + 1, after) if place >= 0 and word in self.known.links else range(0)
+            links = [k for k in gap if text[k] in self.known.links]
+            far = MOST_MISSING < len(gap) <= MOST_MOVED and at[-1:] == [place - 1]
+            if not far or not links or any(text[k] in self.known.marks or self.phrases.is_verb(text, k) for k in gap):
+                new = [place]
+            elif text[links[-1]] in self.known.genitive:
+                new = [place, links[-1] - 1, links[-1]]
+            else:
+                new = [links[-1]]
+            moved += [word] if new == [place] else [text[k] for k in new]
+            at += new
+        return moved, at
+
     def _add_subject(
         self, text: Sequence[int], line: Sequence[int], places: Sequence[int]
     ) -> tuple[list[int], list[int]]:
@@ -132,23 +184,21 @@ class Mender:
             return list(line), list(places)
         # "Daisy" of "Daisy Systems", "at least" of "at least seven", "head of" of "head of Acme"
         amount = first <= MOST_MORE and text[first - 1] in self.known.amounts
-        name = amount or (first <= MOST_MORE and not any(self._is_plain(word) for word in text[:first]))
+        name = amount or (first <= MOST_MORE and not any(self.phrases.is_plain(word) for word in text[:first]))
         before = next((word for word in text[first - 1 :: -1] if word not in self.known.articles), -1)
         part = first <= MOST_SUBJECT and before in self.known.links and before != text[0]
-        if not (name or part or (first <= MOST_SUBJECT and self._is_verb(text, first))):
+        if not (name or part or (first <= MOST_SUBJECT and self.phrases.is_verb(text, first))):
             return list(line), list(places)
         end = next((place for place in range(first) if text[place] == self.said), first)  # "Acme" of "Acme said it"
         added = [place for place in range(end) if text[place] not in self.known.articles]
         return [*(text[place] for place in added), *line], [*added, *places]
 
-    def _is_plain(self, word: int) -> bool:
-        """Whether a word is small, or one that headlines do without."""
-        return any(word in words for words in (self.known.after_phrase, self.known.marks))
-
     def _add_verb(self, text: Sequence[int], line: list[int], places: list[int]) -> tuple[list[int], list[int]]:
         """Return the line and its places with the first verb that it lacks, if it has none."""
         if any(
-            word in self.tensed or self._is_verb(text, at) for word, at in zip(line, places, strict=True) if at >= 0
+            word in self.phrases.tensed or self.phrases.is_verb(text, at)
+            for word, at in zip(line, places, strict=True)
+            if at >= 0
         ):
             return line, places
         for i, (before, place) in enumerate(itertools.pairwise(places), 1):
@@ -159,7 +209,7 @@ class Mender:
         if not line or places[-1] < 0:
             return line, places
         near = range(places[-1], min(places[-1] + 1 + MOST_MISSING, len(text)))
-        end = next((place for place in near if self._ends_phrase(text, place)), -1)
+        end = next((place for place in near if self.phrases.end_at(text, place)), -1)
         verb = self._find_verb(text, end + 1) if end >= 0 else []
         rest = range(places[-1] + 1, end + 1) if verb else ()
         added = [place for place in (*rest, *verb) if text[place] not in self.known.articles]
@@ -177,7 +227,7 @@ class Mender:
             return []
         verb = first + helper
         near = range(verb, min(verb + MOST_FOR_VERB, len(text)))
-        end = next((place for place in near if self._ends_phrase(text, place)), -1)
+        end = next((place for place in near if self.phrases.end_at(text, place)), -1)
         begin = first if text[verb] in self.known.negations else verb  # "will not name"
         return [] if text[first] == self.said else [*range(begin, end + 1)]
 
@@ -201,7 +251,7 @@ class Mender:
             return [] if last in known.future or last == self.grammar.to else [(place - 1, kept)]
         if self._is_reported([text[k] for k in gap], word):
             return [(gap[0], self.says)]
-        if len(gap) == 1 and text[gap[0]] in known.relative and self._is_verb(text, place):
+        if len(gap) == 1 and text[gap[0]] in known.relative and self.phrases.is_verb(text, place):
             return [(gap[0], text[gap[0]])]  # "a fault that let anyone in"
         if text[gap[0]] in known.marks and len(gap) > 1:
             gap = gap[1:]  # a headline has no comma before "after"
@@ -220,14 +270,14 @@ class Mender:
     def _first_missing(self, text: Sequence[int], gap: range) -> list[tuple[int, int]]:
         """Return the first word of a longer gap, if it ends the phrase before it or opens the one behind it."""
         first, opens = text[gap[0]], all(text[k] not in self.known.after_phrase for k in gap[1:])
-        ends = not self._ends_phrase(text, gap[0] - 1) and self._ends_phrase(text, gap[0])
+        ends = not self.phrases.end_at(text, gap[0] - 1) and self.phrases.end_at(text, gap[0])
         marked = any(text[k] in self.known.marks for k in gap)
         link = first in self.known.links and len(gap) <= MOST_MISSING + 1 and opens and not marked
         return [(gap[0], first)] if (ends or link) and first not in self.known.not_needed else []
 
     def _is_reported(self, gap: Sequence[int], word: int) -> bool:
         """Whether a gap hides that what comes behind it was said: "Acme said on Monday its plant ..."."""
-        goes_on = any(word in words for words in (self.verbs, self.known.small, self.known.pronouns))
+        goes_on = any(word in words for words in (self.phrases.verbs, self.known.small, self.known.pronouns))
         return len(gap) > 1 and self.said in gap[:2] and self.says >= 0 and not goes_on
 
     def _keep_forms(self, text: Sequence[int], line: Sequence[int], places: Sequence[int]) -> list[int]:
@@ -249,46 +299,38 @@ class Mender:
                 or text[place] in self.grammar.going
             ):
                 result[i] = text[place]
-            elif word in self.grammar.third and self._is_plural(result[:i]):
+            elif word in self.grammar.third and self.phrases.is_plural(result[:i]):
                 result[i] = min(self.grammar.family.get(word, frozenset()) & self.grammar.bare, default=word)
         return result
 
     def _present(self, text: Sequence[int], place: int, word: int, before: Sequence[int]) -> int:
         """Return what a headline says for a verb behind "has", which is left out: "names" for "has named"."""
-        several = text[place - 1] == self.have or self._is_plural(before)
+        several = text[place - 1] == self.have or self.phrases.is_plural(before)
         if text[place] not in self.grammar.past or (place > 1 and text[place - 2] in self.grammar.infinitive):
             return word  # "may have named"
         wanted = self.grammar.bare if several else self.grammar.third
         return min(self.grammar.family.get(text[place], frozenset()) & wanted, default=word)
-
-    def _is_plural(self, before: Sequence[int]) -> bool:
-        """Whether a subject is several, as far as a preposition shows what its head is."""
-        starts = [place for place, word in enumerate(before, 1) if word in self.known.clause]
-        subject = before[starts[-1] :] if starts else before
-        if subject and subject[0] in self.known.several:
-            return True
-        titles = (word in self.grammar.plural and word not in self.grammar.third for word in subject[:2])
-        if any(word in self.known.joints for word in subject) and any(titles):
-            return True  # "senators Ann Lee and Jo Doe"
-        head = next((place for place, word in enumerate(subject) if word in self.known.links - self.known.joints), 0)
-        return head > 0 and subject[head - 1] in self.grammar.plural
 
     def _finish(self, text: Sequence[int], line: list[int], places: Sequence[int], least: int) -> list[int]:
         """Return the line with an end that is no part of a phrase, if there is one near."""
         last = places[-1] if places else -1
         if last < 0:
             return line
-        if self._ends_phrase(text, last):
+        if self.phrases.end_at(text, last):
             return self._without_piece(line, least)
-        ends = [n for n in range(least, len(line)) if places[n - 1] >= 0 and self._may_end(text, places[n - 1])]
-        has_verb = any(word in self.tensed for word in line)
+        ends = [
+            n for n in range(least, len(line)) if places[n - 1] >= 0 and self.phrases.may_end_at(text, places[n - 1])
+        ]
+        has_verb = self.phrases.have_verb(text, line, places)
         shorter = line[: ends[-1]] if ends else []
-        if has_verb and not any(word in self.tensed for word in shorter):
+        if has_verb and not self.phrases.have_verb(text, shorter, places[: len(shorter)]):
             shorter = []  # the only verb stays
+        if shorter and self.phrases.is_span_before(text, last):
+            return shorter  # "a day after" would go on for long
         for end in range(last + 1, min(last + (MOST_MORE if has_verb else MOST_FOR_VERB), len(text) - 1) + 1):
             if text[end] in self.known.marks or (has_verb and text[end] in self.grammar.past):
                 break
-            if self._ends_phrase(text, end):
+            if self.phrases.end_at(text, end):
                 return [*line, *text[last + 1 : end + 1]]
         return shorter or line
 
@@ -297,38 +339,3 @@ class Mender:
         comma = next((place for place in range(len(line) - 2, -1, -1) if line[place] in self.known.marks), 0)
         is_piece = least <= comma >= len(line) - 1 - MOST_MISSING and line[comma + 1] in self.known.articles
         return line[:comma] if is_piece else line
-
-    def _may_end(self, text: Sequence[int], place: int) -> bool:
-        """Whether a line that breaks off may go back to the word at a place: also before "showing"."""
-        opens = place + 1 < len(text) and text[place + 1] in self.grammar.going
-        plain = any(text[place] in words for words in (self.known.small, self.known.marks, self.known.numbers))
-        plain = plain or self._is_verb(text, place)
-        return self._ends_phrase(text, place) or (opens and not plain)
-
-    def _ends_phrase(self, text: Sequence[int], place: int) -> bool:
-        """Whether a phrase of the text ends with the word at a place."""
-        known, word = self.known, text[place]
-        follower = text[place + 1] if place + 1 < len(text) else None
-        if word in known.marks or word in known.want_more or follower in known.joints | known.genitive:
-            return False
-        if word in known.particles:  # "fire broke out at"
-            return follower is None or follower in known.marks or follower in known.links
-        if word in known.small or word in known.pronouns:
-            return False
-        if follower is None or follower in known.marks:
-            return True
-        if follower in known.links:  # "fire broke" goes on with "out", "aims" with "to buy", but not "shut" on Monday
-            needless = any(next_word in known.not_needed for next_word in text[place + 2 : place + 3])
-            opens = (follower in known.particles and not needless) or follower == self.grammar.to
-            return not (opens and self._is_verb(text, place))
-        return follower in known.after_phrase and not self._is_verb(text, place)  # "valuing" goes on with "the firm"
-
-    def _is_verb(self, text: Sequence[int], place: int) -> bool:
-        """Whether a word is a verb, as far as its form and the two words before it tell."""
-        reach = 1 if text[place] in self.grammar.past else 2  # "the pay rise", but "a fire broke out"
-        before, follower = text[max(0, place - reach) : place], text[place + 1 : place + 2]
-        if before[-1:] == [self.grammar.to] and any(word in self.known.articles for word in follower):
-            return True  # "to facilitate the": of any word
-        if text[place] in self.only_bare:  # "the deal" and "sales forecast" are no verbs, "may deal" is one
-            return any(word in self.grammar.infinitive or word in self.known.pronouns for word in before[-1:])
-        return text[place] in self.verbs and not any(word in self.known.articles for word in before)

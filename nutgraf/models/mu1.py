@@ -113,16 +113,21 @@ class Mu1:
         (folder / FIGURES).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 
     @classmethod
-    def load(cls, folder: Path) -> Mu1:
-        """Read what `save` wrote; a RunError names a file that is something else."""
+    def load(cls, folder: Path, lexicon: int | None = None) -> Mu1:
+        """Read what `save` wrote; `lexicon` is the number of words that it must be for, where that is known.
+
+        The files may be a stranger's: a RunError names one that is something else.
+        """
         with naming(folder / FIGURES):
             figures = read_json(folder / FIGURES)
-            eta, max_words, lexicon = float(figures["eta"]), int(figures["max_words"]), int(figures["lexicon"])
+            eta, max_words, words = float(figures["eta"]), int(figures["max_words"]), int(figures["lexicon"])
             if not 0 <= eta <= 1 or max_words < 1:
                 raise ValueError(f"eta {eta}, max_words {max_words}")
+            if lexicon is not None and words != lexicon:
+                raise ValueError(f"made for a lexicon of {words:,} words, and this one has {lexicon:,}")
         with naming(folder / WEIGHTS):
             arrays = read_arrays(folder / WEIGHTS)
-            vocab = Vocab(arrays.pop("vocabulary"), lexicon)
+            vocab = Vocab(arrays.pop("vocabulary"), words)
             arrays.pop(f"{NORM}.num_batches_tracked", None)  # for training alone
             arrays = unpack(arrays)
             check_shapes(arrays, _expected_shapes(arrays, len(vocab)))

@@ -131,6 +131,7 @@ class ModelName:
         return replace(self, iteration=iteration)
 
 
+CUTTER = ModelName("mu1")  # its summaries are the text's own words in their order, which can be made whole lines
 FOUND = ModelName(NEAR)  # its pairs are found by words alone; those of near-2, near-4 ... are chosen with its help
 
 

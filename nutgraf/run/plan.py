@@ -17,9 +17,9 @@ from the pairs of all its teachers, each of which was better than the one before
 With `plan.learn_initial` (not in the paper) x-2 of a chain also learns from x-0.pairs the other way round: to write the
 initial summaries of real texts.
 
-With `plan.agreed` (not in the paper) agreed-2 is what all-2, near-2 and the summarizers of `plan.learn_initial` agree
-on when they summarize, weighed by the expander that weighs what teachers agree on. Nothing is trained for it. Where one
-chain is alone, it is the best line of that one's beam, weighed in the same way.
+With `plan.agreed` (not in the paper) agreed-2 is what all-2, near-2, the summarizers of `plan.learn_initial` and mu1-0
+agree on when they summarize, weighed by the expander that weighs what teachers agree on. Nothing is trained for it.
+Where one chain is alone, it is the best line of that one's beam and of mu1-0, weighed in the same way.
 
 With `plan.warm_start` (not in the paper) fewer models start from random weights: one expander, all-1, is trained on the
 artificial pairs of all initializers, and each x-1 starts from it; x-3 starts from x-1, x-4 from x-2, all-2 from the
@@ -44,6 +44,7 @@ from nutgraf.errors import RecipeError, RunError
 from nutgraf.run.names import (
     AGREED,
     ALL,
+    CUTTER,
     FOUND,
     MIXED,
     NEAR,
@@ -171,13 +172,17 @@ def _agreed(
     of_paper: Sequence[ModelName],
     chosen: Sequence[ModelName] = (),
 ) -> list[Step]:
-    """Return agreed-N of the first members and of the summarizers that learned initial summaries, if it has any."""
+    """Return agreed-N of the first members and of the summarizers that learned initial summaries, if it has any.
+
+    Where mu1-2 did, mu1-0 proposes lines, too.
+    """
     makers = [maker for maker in of_paper if maker.chain in settings.learn_initial]
     members = [*first, *(ModelName(maker.chain, iteration) for maker in makers)]
     if not settings.agreed or not members:
         return []
     agreed, expander = ModelName(AGREED, iteration), _best_expander(chosen or makers)
-    return [Step(str(agreed), Kind.AGREED, (TEXT, *map(str, [*members, expander])), agreed)]
+    cutters = [CUTTER for maker in makers if maker.chain == CUTTER.chain]
+    return [Step(str(agreed), Kind.AGREED, (TEXT, *map(str, [*members, expander, *cutters])), agreed)]
 
 
 def _all(iteration: int, makers: Sequence[ModelName], teachers: int, start: ModelName | None = None) -> list[Step]:

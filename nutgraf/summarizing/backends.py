@@ -8,7 +8,7 @@ business.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from nutgraf import recipe as recipes
 from nutgraf.learning.beam import LEAST_BATCH, NEVER, Beam, Decoder, DecodingState, beam
 from nutgraf.models.agreement import Agreement, Proposals
-from nutgraf.models.ending import Ending
 from nutgraf.models.light import LightModel
 from nutgraf.models.light_decoding import Forbid, LightDecoder
+from nutgraf.models.mu1 import Mu1
 from nutgraf.models.proposals import Proposal
 from nutgraf.progress import Progress, Report, ShouldStop, check_stop, ignore, never
 from nutgraf.text.lexicon import EOS, UNK, Ids
@@ -203,32 +203,46 @@ class Searched:
 
 
 class Agreed:
-    """What several seq2seq models agree on: all proposals of their beams, in the order of an agreement."""
+    """What several seq2seq models agree on: all proposals of their beams, in the order of an agreement.
 
-    def __init__(self, members: Sequence[Searched], agreement: Agreement, beams: Sequence[int] = ()):
-        self.members, self.agreement = members, agreement
+    A cutter, mu1-0, proposes lines, too: words of the text in their order, which the agreement makes whole.
+    """
+
+    def __init__(
+        self,
+        members: Sequence[Searched],
+        agreement: Agreement,
+        beams: Sequence[int] = (),
+        cutter: Mu1 | None = None,
+    ):
+        self.members, self.agreement, self.cutter = members, agreement, cutter
         self._beams = beams or [agreement.weights.beam] * len(members)  # proposals of each member
         self.longest = min(member.longest for member in members)
 
     def __call__(self, sentences: Sequence[Ids], request: SearchRequest) -> list[list[Proposal]]:
         """Search with all members, and rank what they found; as there, the best of the first search stays the best."""
         decoding = _allow_shorter(request.decoding) if request.any_length else request.decoding
+        cut = self._cut(sentences, request.decoding.min_words, decoding)
         request = replace(request, decoding=decoding)
         found = [member.search(sentences, self._part(request, number)) for number, member in enumerate(self.members)]
         check_stop(request.should_stop)
+        found += [cut] if cut else []
         searches = max(map(len, found))  # members whose beam is wide enough have made one
         rounds = zip(*([*own, *own[-1:] * (searches - len(own))] for own in found), strict=True)
         first, *wider = [self.agreement.edit(sentences, _join_proposals(of_one), decoding) for of_one in rounds]
         ranked = self._rank(sentences, first)
         if wider:
             ranked = self._rank_wider(sentences, [group[0].words for group in ranked], wider[0])
-        if self.agreement.weights.cut:
-            cut = Ending(self.agreement.fluency, self.agreement.weights.cut)
-            ranked = [
-                _cut_ends(cut, sentence, proposals, decoding.min_words)
-                for sentence, proposals in zip(sentences, ranked, strict=True)
-            ]
         return [proposals[: request.n_best] for proposals in ranked]
+
+    def _cut(self, sentences: Sequence[Ids], usual: int, decoding: recipes.Decoding) -> list[list[list[Ids]]]:
+        """Return the cutter's lines for each sentence, as those of one search: about as long as is usual."""
+        if self.cutter is None:
+            return []
+        lengths = (round(share * usual) for share in self.agreement.weights.initial_lengths)
+        bounded = [min(max(words, decoding.min_words, 1), decoding.max_words) for words in lengths]
+        lines = [self.cutter.with_eta(self.cutter.eta, words)(sentences) for words in bounded]
+        return [[list(of_one) for of_one in zip(*lines, strict=True)]]
 
     def _part(self, request: SearchRequest, before: int) -> SearchRequest:
         """Return the same for one member, with its own beam; its progress is a part, behind that of `before` others."""
@@ -267,20 +281,6 @@ class Agreed:
 def _join_proposals(of_members: Sequence[list[list[Ids]]]) -> list[list[Ids]]:
     """Return what all members found for each sentence, without empty summaries."""
     return [[words for own in of_one for words in own if len(words)] for of_one in zip(*of_members, strict=True)]
-
-
-def _cut_ends(cut: Ending, sentence: Ids, proposals: Sequence[Proposal], least: int) -> list[Proposal]:
-    """Return the proposals with better ends; of those that are the same then, the first."""
-    shorter = cut(sentence, [proposal.words for proposal in proposals], least)
-    return _without_repeats(replace(one, words=words) for one, words in zip(proposals, shorter, strict=True))
-
-
-def _without_repeats(proposals: Iterable[Proposal]) -> list[Proposal]:
-    """Return the proposals in their order, each line once."""
-    found: dict[tuple[int, ...], Proposal] = {}
-    for proposal in proposals:
-        found.setdefault(tuple(proposal.words.tolist()), proposal)
-    return list(found.values())
 
 
 def _put_first(summary: Ids, proposals: Sequence[Proposal]) -> list[Proposal]:

@@ -5,9 +5,10 @@
     casing.tsv, settings.json  how words are written, texts read and summaries sought (see language)
     <name>/                    the weights, in half precision, or int8 and less; in memory they are float32 again
     agreed-N/                  whose proposals it chooses from; these models are there, too, if only for it
+    mu1-0/                     as agreed-N needs it: the words that the others know, its encoder multiplied out
     manifest.json              checksums, versions, and the digests of the steps that it was made from
 
-The initializers, which are there to begin from and to compare with, are not exported.
+Other initializers, which are there to begin from and to compare with, are not exported.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from safetensors import SafetensorError
 from nutgraf.errors import InputError, RunError
 from nutgraf.files import read_json, refuse_links, replacing
 from nutgraf.models.members import Members
+from nutgraf.models.mu1 import Mu1
 from nutgraf.models.weights import PACKS, Weights
 from nutgraf.run import manifest as records
 from nutgraf.run.folder import Choice, Run
@@ -145,8 +147,10 @@ def _fill(folder: Path, run: Run, names: Sequence[str], default: Choice, weights
     alone = [name for name in names if name not in agreed]
     wanted = dict.fromkeys([*alone, *(member for members in agreed.values() for member in members.names)])
     models = {name: Weights.load(run.intact(name)) for name in wanted}
-    made = {name: record.digest for name in [*agreed, *wanted] if (record := records.read(run.step_folder(name)))}
-    save_models(folder, models, Language.of(run), default, weights, made, agreed, names)
+    cutters = {members.cutter: Mu1.load(run.intact(members.cutter)) for members in agreed.values() if members.cutter}
+    parts = [*agreed, *wanted, *cutters]
+    made = {name: record.digest for name in parts if (record := records.read(run.step_folder(name)))}
+    save_models(folder, models, Language.of(run), default, weights, made, agreed, names, cutters)
 
 
 def save_models(
@@ -158,14 +162,18 @@ def save_models(
     made: Mapping[str, str] | None = None,
     agreed: Mapping[str, Members] | None = None,
     names: Sequence[str] = (),
+    cutters: Mapping[str, Mu1] | None = None,
 ) -> None:
     """Write the files of an export into a folder; `made` are the digests of the steps that it is made from.
 
-    `agreed` are the summarizers that others are members of, and `names` those that are listed (none: all models).
+    `agreed` are the summarizers that others are members of, `cutters` those of them that are no seq2seq models, and
+    `names` those that are listed (none: all models).
     """
     ids = [vocab.ids for model in models.values() for vocab in (model.source, model.target)]
     kept = np.unique(np.concatenate(ids))  # sorted, so that the special words stay first
-    for name, model in models.items():
+    known = {name: cutter.knowing(kept) for name, cutter in (cutters or {}).items()}
+    every: dict[str, Weights | Mu1] = {**models, **known}
+    for name, model in every.items():
         (folder / name).mkdir()
         model.only(kept).save(folder / name, PACKS[weights])
     for name, members in (agreed or {}).items():

@@ -13,6 +13,7 @@ from nutgraf.models.agreement import Agreement
 from nutgraf.models.light import LightModel
 from nutgraf.models.members import Members
 from nutgraf.models.mending import Mender
+from nutgraf.models.mu1 import Mu1
 from nutgraf.models.wording import Wording
 from nutgraf.run.folder import STEPS, Choice, Run
 from nutgraf.run.names import AGREED, ModelName
@@ -88,7 +89,9 @@ def _load_agreed(
     vocabulary = [word if place in known else "" for place, word in enumerate(language.lexicon.words)]
     wording = Wording.of(members.fluency, vocabulary, leaves_out=False) if members.weights.reword else None
     mender = Mender.of(vocabulary) if members.weights.mend else None
-    return Agreed(searched, Agreement(expander, members.fluency, members.weights, wording, mender), members.beams)
+    cutter = Mu1.load(run.intact(members.cutter), words).knowing(summarizers[0].target.ids) if members.cutter else None
+    agreement = Agreement(expander, members.fluency, members.weights, wording, mender)
+    return Agreed(searched, agreement, members.beams, cutter)
 
 
 def _load_seq2seq(folder: Path, device: str | torch.device, lexicon: int, light: bool) -> LightModel | Seq2seq:

@@ -31,7 +31,7 @@ _NOT_NEEDED = words_of(
     """ag co corp corporation inc incorporated llc ltd mr mrs ms nv plc sa se spa
     monday tuesday wednesday thursday friday saturday sunday"""
 )
-_WANT_MORE = words_of("according compared due related said say says such")
+_WANT_MORE = words_of("according almost compared due just nearly only related said say says such")
 _LISTS = {
     "particles": _PARTICLES,
     "joints": _JOINTS,
@@ -51,6 +51,10 @@ _LISTS = {
     "marks": words_of(""", . ; : - -- ( ) [ ] " `` '' ` ? ! & $"""),
     "brackets": words_of("( ) [ ]"),
     "not_needed": _NOT_NEEDED,
+    "reports": words_of("announced announces confirmed confirms revealed reveals said says"),
+    "persons": words_of("he it she they we"),
+    "spans": words_of("day days hour hours minutes month months week weeks year years"),
+    "apart": words_of("after ago ahead before earlier later"),
     "each": words_of("barrel day hour kilometre litre mile minute month ounce person share tonne unit week year"),
     "clause": words_of("after as because but if says say that when while which who"),
     "want_more": _WANT_MORE,
@@ -80,6 +84,10 @@ class SmallWords:
     marks: Words
     brackets: Words
     not_needed: Words  # "Inc", "Monday": headlines do without
+    reports: Words  # "announced" of "Acme announced that it will buy"
+    persons: Words  # pronouns that may stand for a subject: "it" of "Acme said it"
+    spans: Words  # of time, which go on with the next ones: "a day after"
+    apart: Words
     each: Words  # "hour" of "140 km an hour"
     clause: Words  # "after": a new subject comes behind these
     want_more: Words  # "due": no line ends in these

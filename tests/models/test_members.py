@@ -27,10 +27,11 @@ def test_members_come_back_as_they_were_stored(tmp_path: Path) -> None:
     assert again.fluency.bits(SUMMARIES).tolist() == fluency.bits(SUMMARIES).tolist()
 
 
-def test_those_of_an_earlier_version_are_made_again_by_train(tmp_path: Path) -> None:
+@pytest.mark.parametrize("lacking", ["weights", "cutter"])
+def test_those_of_an_earlier_version_are_made_again_by_train(tmp_path: Path, lacking: str) -> None:
     Members(("all-2",), "mu1-1", recipe.Agreement(), Trigrams.train(SUMMARIES, LEXICON), {}).save(tmp_path)
     table = json.loads((tmp_path / "agreed.json").read_text())
-    table["teaching"] = table.pop("weights")
+    del table[lacking]
     (tmp_path / "agreed.json").write_text(json.dumps(table))
     with pytest.raises(
         RunError, match=r"agreed\.json: an earlier version of nutgraf made it\. The `nutgraf train`"
@@ -43,6 +44,16 @@ def test_those_of_an_earlier_version_are_made_again_by_train(tmp_path: Path) -> 
 def test_members_are_models_and_no_other_places(tmp_path: Path, expander: str) -> None:
     Members(("all-2",), expander, recipe.Agreement(), Trigrams.train(SUMMARIES, LEXICON), {}).save(tmp_path)
     with pytest.raises(RunError, match=r"agreed\.json"):
+        Members.load(tmp_path)
+
+
+@pytest.mark.parametrize("cutter", ["../mu1-0", "mu1-2", "near-0", "", 5])
+def test_nothing_but_mu1_cuts(tmp_path: Path, cutter: str) -> None:
+    fluency = Trigrams.train(SUMMARIES, LEXICON)
+    Members(("all-2",), "mu1-1", recipe.Agreement(), fluency, {}, "mu1-0").save(tmp_path)
+    assert Members.load(tmp_path).cutter == "mu1-0"
+    Members(("all-2",), "mu1-1", recipe.Agreement(), fluency, {}, cutter).save(tmp_path)
+    with pytest.raises(RunError, match=r"agreed\.json.*cutter"):
         Members.load(tmp_path)
 
 

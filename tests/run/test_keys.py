@@ -212,6 +212,7 @@ def test_every_setting_that_makes_a_model_is_part_of_a_key() -> None:
 def _other(value: object, name: str) -> object:
     """Return another value that is allowed."""
     texts = {"text.digits": "N", "pr_thr.init": "shared", "dbae.weights": "max", "mu1.eta": "0.5"}
+    texts |= {"agreement.initial_lengths": "[1.0]"}
     if name in texts:
         return texts[name]
     if isinstance(value, bool):

@@ -307,8 +307,8 @@ def test_the_papers_all_can_be_taught_too() -> None:
 def test_a_chain_alone_may_have_an_agreed_summarizer_of_its_own() -> None:
     alone = Plan(("mu1",), 4, agreed=True, learn_initial=("mu1",))
     steps = {step.name: step for step in make_plan(alone)}
-    assert steps["agreed-2"].needs == ("text", "mu1-2", "mu1-1")
-    assert steps["agreed-4"].needs == ("text", "mu1-4", "mu1-3")
+    assert steps["agreed-2"].needs == ("text", "mu1-2", "mu1-1", "mu1-0")
+    assert steps["agreed-4"].needs == ("text", "mu1-4", "mu1-3", "mu1-0")
     for other in (replace(alone, learn_initial=()), replace(alone, agreed=False)):
         assert [step.name for step in make_plan(other) if step.kind is Kind.AGREED] == []
 
@@ -323,9 +323,16 @@ def test_summarizers_also_learn_initial_summaries_and_are_members_of_agreed() ->
             f"near-{iteration}",
             f"mu1-{iteration}",
             f"mu1-{iteration - 1}",
+            "mu1-0",
         )
     same = [name for name in steps if steps[name] == before[name]]
     assert {*steps} - {*same} == {"mu1-2", "mu1-4", "agreed-2", "agreed-4"}
+
+
+def test_no_chain_but_mu1_cuts_for_agreed() -> None:
+    for chain in ("dbae", "pr-thr"):
+        steps = {step.name: step for step in make_plan(Plan((chain,), 2, agreed=True, learn_initial=(chain, "mu1")))}
+        assert steps["agreed-2"].needs == ("text", f"{chain}-2", f"{chain}-1")
 
 
 def test_agreed_is_made_of_all_near_and_the_expander_of_the_teachers() -> None:

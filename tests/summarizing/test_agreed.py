@@ -13,9 +13,9 @@ import pytest
 
 from nutgraf import recipe as recipes
 from nutgraf.models.agreement import Agreement
-from nutgraf.models.ending import Ending
 from nutgraf.models.members import Members
 from nutgraf.models.mending import Mender
+from nutgraf.models.mu1 import Mu1
 from nutgraf.models.wording import Wording
 from nutgraf.progress import Progress
 from nutgraf.run.events import Event
@@ -77,23 +77,45 @@ def test_proposals_are_put_into_other_words_before_they_are_weighed(monkeypatch:
     assert search(agreed, SENTENCES, 3) == [[one.words.tolist() for one in group[:3]] for group in expected]
 
 
-def test_the_ends_of_what_was_chosen_are_cut_to_no_less_than_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nutgraf.models.ending.CUT", 0.0)
-    agreed = toy_agreed()
-    agreed.agreement = replace(agreed.agreement, weights=replace(agreed.agreement.weights, cut=2))
-    cut = Ending(agreed.agreement.fluency, 2)
-    for decoding in (replace(DECODING, min_words=least) for least in (1, 2, 4)):
-        beams = [search(member, SENTENCES, 3, decoding) for member in agreed.members]
-        proposed = [[np.array(words, np.int32) for words in [*a, *b]] for a, b in zip(*beams, strict=True)]
-        changed = False
-        for text, group, found in zip(SENTENCES, proposed, search(agreed, SENTENCES, 3, decoding), strict=True):
-            [ranked] = agreed.agreement.rank([text], [group])
-            whole = [one.words for one in ranked]
-            ends = [tuple(words.tolist()) for words in cut(text, whole, decoding.min_words)]
-            assert found == [list(words) for words in dict.fromkeys(ends)][:3]
-            assert all(len(words) >= decoding.min_words for words in found)
-            changed |= found != [words.tolist() for words in whole[:3]]
-        assert changed == (decoding.min_words < 4)
+class Cutter:
+    """In place of mu1-0: the first N words."""
+
+    def __init__(self, max_words: int = 9):
+        self.eta, self.max_words = 0.3, max_words
+
+    def with_eta(self, eta: float, max_words: int) -> Cutter:
+        assert eta == self.eta
+        return Cutter(max_words)
+
+    def __call__(self, sentences: list[Ids]) -> list[Ids]:
+        return [sentence[: self.max_words] for sentence in sentences]
+
+
+def test_a_cutter_proposes_lines_of_some_lengths() -> None:
+    plain, weights = toy_agreed(), recipes.Agreement(beam=3, initial_lengths=(0.5, 1.5))
+    agreement = replace(plain.agreement, weights=weights)
+    agreed = Agreed(plain.members, agreement, cutter=cast(Mu1, Cutter()))
+    beams = [search(member, SENTENCES, 3) for member in plain.members]
+    cut = [[text[:2].tolist(), text[:3].tolist()] for text in SENTENCES]  # no fewer than the least number of words, 2
+    proposed = [[np.array(words, np.int32) for words in [*a, *b, *c]] for a, b, c in zip(*beams, cut, strict=True)]
+    expected = agreement.rank(SENTENCES, proposed)
+    assert search(agreed, SENTENCES, 3) == [[one.words.tolist() for one in group[:3]] for group in expected]
+    wider = search(agreed, SENTENCES, 9)  # than the beams: each member has made two searches, the cutter one
+    assert [group[0] for group in wider] == [group[0] for group in search(agreed, SENTENCES, 1)]
+    assert any(line in group for lines, group in zip(cut, wider, strict=True) for line in lines)
+
+
+def test_a_cutters_lines_are_no_longer_than_was_asked_for() -> None:
+    weights = recipes.Agreement(beam=3, initial_lengths=(0.1, 5.0))
+    plain = toy_agreed()
+    agreed = Agreed(plain.members, replace(plain.agreement, weights=weights), cutter=cast(Mu1, Cutter()))
+    text = np.arange(3, 20, dtype=np.int32)
+    assert [len(line) for (lines,) in agreed._cut([text], 2, DECODING) for line in lines] == [2, 4]
+    assert [len(line) for (lines,) in agreed._cut([text], 12, replace(DECODING, min_words=0)) for line in lines] == [
+        1,
+        4,
+    ]
+    assert agreed._cut([], 2, DECODING) == [[]]
 
 
 class Longer:
@@ -289,6 +311,29 @@ def test_an_export_has_the_members_and_gives_the_same_strings(
     assert Summarizer.load(export.folder)(texts) == lines
     both = write(run, tmp_path / "both", ["all-2", "agreed-2"], weights)
     assert both.names == ("all-2", "agreed-2")
+
+
+def test_mu1_proposes_lines_in_a_run_and_in_its_export(
+    run: Run, corpus: Corpus, texts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = shutil.copytree(run.folder, tmp_path / "run")
+    for step in ("mu1-2", "mixed-2", "agreed-2"):
+        shutil.rmtree(folder / "steps" / step)
+    settings = ("plan.agreed=true", 'plan.learn_initial=["mu1"]', "agreement.initial_lengths=[1.0, 2.0]")
+    cutting = train_tiny(corpus, folder, WITH_NEAR, *settings)
+    members = Members.load(cutting.step_folder("agreed-2"))
+    assert (members.cutter, members.names) == ("mu1-0", ("all-2", "near-2", "mu1-2", "mu1-1"))
+    assert set(members.made_from) == {"all-2", "near-2", "mu1-2", "mu1-1", "mu1-0"}
+    lines = Summarizer.load(folder)(texts)
+    assert lines != Summarizer.load(run.folder)(texts)
+    export = write(cutting, tmp_path / "export", ["agreed-2"], "half")
+    assert {path.name for path in export.folder.iterdir() if path.is_dir()} == {"agreed-2", *members.made_from}
+    assert Summarizer.load(export.folder)(texts) == lines
+    monkeypatch.setattr(loading, "has_torch", lambda: False)
+    assert Summarizer.load(export.folder)(texts) == lines
+    small = write(cutting, tmp_path / "small", ["agreed-2"], "int8")
+    assert small.size < export.size
+    assert all(Summarizer.load(small.folder)(texts)[:-1])
 
 
 def test_a_run_and_its_export_choose_the_same_forms(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,93 @@
+"""Where the phrases of a sentence end, and which of its words are verbs, as far as their forms and neighbours tell.
+
+In ids of a lexicon, by rules of English; `text.grammar` knows the forms of words, `text.small_words` the small ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nutgraf.text.grammar import Grammar
+from nutgraf.text.small_words import SmallWords, Words
+
+
+@dataclass(frozen=True)
+class Phrases:
+    """What reads sentences."""
+
+    grammar: Grammar
+    known: SmallWords
+    verbs: Words  # in any form; many are nouns, too
+    only_bare: Words  # those in a form such as "name", most of which are nouns, too
+    tensed: Words  # a sentence has one of these
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> Phrases:
+        """Prepare it for a lexicon of words."""
+        grammar, known = Grammar.of(words), SmallWords.of(words)
+        inflected = grammar.past | grammar.going | grammar.third
+        tensed = grammar.past | grammar.third | known.future | known.be | {grammar.to}
+        return cls(grammar, known, inflected | grammar.bare, grammar.bare - inflected, tensed)
+
+    def end_at(self, text: Sequence[int], place: int) -> bool:
+        """Whether a phrase of the text ends with the word at a place."""
+        known, word = self.known, text[place]
+        follower = text[place + 1] if place + 1 < len(text) else None
+        if word in known.marks or word in known.want_more or follower in known.joints | known.genitive:
+            return False
+        if word in known.particles:  # "fire broke out at"
+            return follower is None or follower in known.marks or follower in known.links
+        if word in known.small or word in known.pronouns or self.is_span_before(text, place):
+            return False
+        if follower is None or follower in known.marks:
+            return True
+        if place and text[place - 1] in known.marks and word in self.grammar.past:  # ", helped by rain"
+            return False
+        if follower in known.links:  # "fire broke" goes on with "out", "aims" with "to buy", but not "shut" on Monday
+            needless = any(next_word in known.not_needed for next_word in text[place + 2 : place + 3])
+            opens = (follower in known.particles and not needless) or follower == self.grammar.to
+            return not (opens and self.is_verb(text, place))
+        return follower in known.after_phrase and not self.is_verb(text, place)  # "valuing" goes on with "the firm"
+
+    def may_end_at(self, text: Sequence[int], place: int) -> bool:
+        """Whether a line that breaks off may go back to the word at a place: also before "showing"."""
+        opens = place + 1 < len(text) and text[place + 1] in self.grammar.going
+        plain = any(text[place] in words for words in (self.known.small, self.known.marks, self.known.numbers))
+        plain = plain or self.is_verb(text, place)
+        return self.end_at(text, place) or (opens and not plain)
+
+    def is_verb(self, text: Sequence[int], place: int) -> bool:
+        """Whether a word is a verb, as far as its form and the two words before it tell."""
+        reach = 1 if text[place] in self.grammar.past else 2  # "the pay rise", but "a fire broke out"
+        before, follower = text[max(0, place - reach) : place], text[place + 1 : place + 2]
+        if before[-1:] == [self.grammar.to] and any(word in self.known.articles for word in follower):
+            return True  # "to facilitate the": of any word
+        if text[place] in self.only_bare:  # "the deal" and "sales forecast" are no verbs, "may deal" is one
+            return any(word in self.grammar.infinitive or word in self.known.pronouns for word in before[-1:])
+        return text[place] in self.verbs and not any(word in self.known.articles for word in before)
+
+    def is_span_before(self, text: Sequence[int], place: int) -> bool:
+        """Whether a word is "day" of "a day after"."""
+        follower = text[place + 1 : place + 2]
+        return text[place] in self.known.spans and any(word in self.known.apart for word in follower)
+
+    def have_verb(self, text: Sequence[int], line: Sequence[int], places: Sequence[int]) -> bool:
+        """Whether a line has a verb with a tense, in its own form or in the text's: "leaders meet" of "leaders met"."""
+        return any(word in self.tensed for word in (*line, *(text[place] for place in places if place >= 0)))
+
+    def is_plain(self, word: int) -> bool:
+        """Whether a word is small, or one that headlines do without."""
+        return word in self.known.after_phrase or word in self.known.marks
+
+    def is_plural(self, before: Sequence[int]) -> bool:
+        """Whether the subject of a verb with these words before it is several, as far as a preposition shows it."""
+        starts = [place for place, word in enumerate(before, 1) if word in self.known.clause]
+        subject = before[starts[-1] :] if starts else before
+        if subject and subject[0] in self.known.several:
+            return True
+        titles = (word in self.grammar.plural and word not in self.grammar.third for word in subject[:2])
+        if any(word in self.known.joints for word in subject) and any(titles):
+            return True  # "senators Ann Lee and Jo Doe"
+        head = next((place for place, word in enumerate(subject) if word in self.known.links - self.known.joints), 0)
+        return head > 0 and subject[head - 1] in self.grammar.plural
