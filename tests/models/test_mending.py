@@ -109,11 +109,7 @@ def test_forms_of_verbs_are_those_of_the_sentence(text: str, line: str, wanted: 
         ("names zenith 's big new long red unit .", "names zenith 's", "names zenith"),
         ("acme closes plants a day after zenith closed .", "acme closes plants a day", "acme closes plants"),
         ("acme closes plants just a day after zenith .", "acme closes plants just a day", "acme closes plants"),
-        (
-            "profit of acme falls , hit by the long and cold rain .",
-            "profit of acme falls , hit",
-            "profit of acme falls",
-        ),
+        ("acme falls , closed by the long and cold rain .", "acme falls , closed", "acme falls"),
         (
             "leaders named ann chief of a bank to close plants and mines .",
             "leaders name ann chief of bank to close",
@@ -168,7 +164,6 @@ def test_who_announces_what_he_does_does_it(text: str, line: str, wanted: str) -
         ),
         ("ann named as a very new member of his team .", "ann named as team", "ann named as member of team"),
         ("ann hit by talks of leaders in oslo .", "ann hit by talks of oslo", "ann hit by talks of leaders in oslo"),
-        ("ann , chief of zenith that named two in oslo .", "ann , chief of oslo", "ann , chief of oslo"),
         ("ann hit by talks of two leaders .", "ann hit by talks of leaders", "ann hit by talks of two leaders"),
     ],
 )
