@@ -410,6 +410,9 @@ class Agreement(Section):
         (),
         "lengths of the lines that mu1-0 proposes, if mu1 is in `plan.learn_initial`: shares of `decoding.min_words`",
     )
+    initial_votes: Annotated[int, Field(ge=1, le=100)] = default(
+        1, "how much each of these lines counts in what the proposals agree on, where one of a beam counts 1"
+    )
     reword: bool = default(False, "verbs of proposals become present, where summaries would say them so")
     mend: bool = default(False, "lines are made whole: words that join others come back, and phrases are ended")
 

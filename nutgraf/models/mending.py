@@ -147,7 +147,9 @@ class Mender:
             person = next((k for k in range(report + 1, place) if text[k] in self.known.persons), place)
             if any(text[k] not in self.known.relative for k in range(report + 1, person)):
                 continue
-            if text[place] in self.phrases.verbs and all(text[k] in self.known.small for k in range(person + 1, place)):
+            helps = any(text[place] in words for words in (self.known.future, self.known.be, self.known.have))
+            acts = helps or text[place] in self.phrases.verbs
+            if acts and all(text[k] in self.known.small for k in range(person + 1, place)):
                 return [*line[:i], *line[i + 1 :]], [*places[:i], *places[i + 1 :]]
             verb = next((k for k in range(person + 1, place) if text[k] in self.grammar.past), place)
             if verb < place and all(text[k] in self.known.have for k in range(person + 1, verb)):
@@ -253,6 +255,8 @@ class Mender:
             return [(gap[0], self.says)]
         if len(gap) == 1 and text[gap[0]] in known.relative and self.phrases.is_verb(text, place):
             return [(gap[0], text[gap[0]])]  # "a fault that let anyone in"
+        if len(gap) == 1 and text[gap[0]] in known.persons and last in known.clause:
+            return [(gap[0], text[gap[0]])]  # "as it closes plants"
         if text[gap[0]] in known.marks and len(gap) > 1:
             gap = gap[1:]  # a headline has no comma before "after"
         content = [k for k in gap if text[k] not in known.small and text[k] not in known.not_needed]

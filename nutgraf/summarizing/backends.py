@@ -236,13 +236,13 @@ class Agreed:
         return [proposals[: request.n_best] for proposals in ranked]
 
     def _cut(self, sentences: Sequence[Ids], usual: int, decoding: recipes.Decoding) -> list[list[list[Ids]]]:
-        """Return the cutter's lines for each sentence, as those of one search: about as long as is usual."""
+        """Return the cutter's lines for each sentence, as those of one search, each as often as it counts."""
         if self.cutter is None:
             return []
         lengths = (round(share * usual) for share in self.agreement.weights.initial_lengths)
         bounded = [min(max(words, decoding.min_words, 1), decoding.max_words) for words in lengths]
         lines = [self.cutter.with_eta(self.cutter.eta, words)(sentences) for words in bounded]
-        return [[list(of_one) for of_one in zip(*lines, strict=True)]]
+        return [[[*of_one] * self.agreement.weights.initial_votes for of_one in zip(*lines, strict=True)]]
 
     def _part(self, request: SearchRequest, before: int) -> SearchRequest:
         """Return the same for one member, with its own beam; its progress is a part, behind that of `before` others."""

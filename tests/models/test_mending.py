@@ -48,6 +48,7 @@ def mended(text: str, line: str, least: int = 1) -> str:
         ("oil company zenith acme named ann .", "oil acme names ann", "oil company zenith acme names ann"),
         ("ann died after being hit .", "ann died after hit", "ann died after being hit"),
         ("a fault that cuts power .", "fault cuts power", "fault that cuts power"),
+        ("acme fell as it closed a plant .", "acme fell as closes plant", "acme fell as it closes plant"),
         ("acme fell , after a fire .", "acme fell fire", "acme fell after fire"),
         ("at least seven people were killed .", "seven people killed", "at least seven people killed"),
         ("the head of acme resigned .", "acme resigns", "head of acme resigns"),
@@ -148,6 +149,8 @@ def test_lines_of_other_words_and_empty_ones_stay(line: str) -> None:
         ("acme announced that zenith has closed .", "acme announces zenith closes", "acme announces zenith closes"),
         ("acme announced its chief resigned .", "acme announces chief resigns", "acme announces chief resigns"),
         ("ann announced he was named chief .", "ann announces named chief", "ann named chief"),
+        ("acme said it will close a plant .", "acme says will close plant", "acme will close plant"),
+        ("acme said it is close to a deal .", "acme says is close to deal", "acme is close to deal"),
     ],
 )
 def test_who_announces_what_he_does_does_it(text: str, line: str, wanted: str) -> None:

@@ -105,6 +105,21 @@ def test_a_cutter_proposes_lines_of_some_lengths() -> None:
     assert any(line in group for lines, group in zip(cut, wider, strict=True) for line in lines)
 
 
+def test_a_cutters_lines_may_count_more_than_others() -> None:
+    plain, text = toy_agreed(), SENTENCES[:1]
+    weights = recipes.Agreement(beam=3, initial_lengths=(1.0, 1.5), initial_votes=4)
+    agreed = Agreed(plain.members, replace(plain.agreement, weights=weights), cutter=cast(Mu1, Cutter()))
+    beams = [line for member in plain.members for line in search(member, text, 3)[0]]
+    proposed = [np.array(words, np.int32) for words in [*beams, *[[3, 4], [3, 4, 5]] * 4]]
+    [expected] = agreed.agreement.rank(text, [proposed])
+    assert search(agreed, text, 3) == [[one.words.tolist() for one in expected[:3]]]
+    assert len(expected) == len({tuple(words.tolist()) for words in proposed})  # each is offered once
+    once = {tuple(one.words.tolist()): one.score for one in agreed.agreement.rank(text, [proposed[:-6]])[0]}
+    [more] = [one.score for one in expected if one.words.tolist() == [3, 4]]
+    assert more is not None
+    assert more.agreement > once[3, 4].agreement  # type: ignore[union-attr]
+
+
 def test_a_cutters_lines_are_no_longer_than_was_asked_for() -> None:
     weights = recipes.Agreement(beam=3, initial_lengths=(0.1, 5.0))
     plain = toy_agreed()
