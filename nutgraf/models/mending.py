@@ -197,11 +197,8 @@ class Mender:
 
     def _add_verb(self, text: Sequence[int], line: list[int], places: list[int]) -> tuple[list[int], list[int]]:
         """Return the line and its places with the first verb that it lacks, if it has none."""
-        if any(
-            word in self.phrases.tensed or self.phrases.is_verb(text, at)
-            for word, at in zip(line, places, strict=True)
-            if at >= 0
-        ):
+        own = [(word, at) for word, at in zip(line, places, strict=True) if at >= 0 and not self._opens_that(text, at)]
+        if any(word in self.phrases.tensed or self.phrases.is_verb(text, at) for word, at in own):
             return line, places
         for i, (before, place) in enumerate(itertools.pairwise(places), 1):
             left_out = range(before + 1, place) if 0 <= before < place else ()
@@ -216,6 +213,12 @@ class Mender:
         rest = range(places[-1] + 1, end + 1) if verb else ()
         added = [place for place in (*rest, *verb) if text[place] not in self.known.articles]
         return [*line, *(text[place] for place in added)], [*places, *added]
+
+    def _opens_that(self, text: Sequence[int], place: int) -> bool:
+        """Whether a word is "announced" of "announced that": what was announced has a verb of its own."""
+        return text[place] in self.known.reports and any(
+            word in self.known.that for word in text[place + 1 : place + 2]
+        )
 
     def _find_verb(self, text: Sequence[int], start: int) -> list[int]:
         """Return the places of the first verb from a place on and of the phrase behind it; none, if a clause ends."""

@@ -34,7 +34,7 @@ class Phrases:
         """Whether a phrase of the text ends with the word at a place."""
         known, word = self.known, text[place]
         follower = text[place + 1] if place + 1 < len(text) else None
-        if word in known.marks or word in known.want_more or follower in known.joints | known.genitive:
+        if word in known.marks or word in known.want_more or follower in known.joints | known.genitive | known.than:
             return False
         if word in known.particles:  # "fire broke out at"
             return follower is None or follower in known.marks or follower in known.links

@@ -40,6 +40,8 @@ _LISTS = {
     "pronouns": _PRONOUNS,
     "relative": words_of("that which who"),
     "genitive": words_of("of"),
+    "than": words_of("than"),
+    "that": words_of("that"),
     "future": _FUTURE,
     "be": _BE,
     "have": _HAVE,
@@ -73,6 +75,8 @@ class SmallWords:
     pronouns: Words
     relative: Words  # pronouns that a clause begins with
     genitive: Words  # "of", which belongs to the noun before it
+    than: Words  # what it compares is before it: "more than 50"
+    that: Words  # a clause begins behind "said that"
     future: Words  # "will", in a headline "to"
     be: Words
     have: Words
