@@ -98,6 +98,8 @@ class Mender:
         plain = self.known.links - self.known.joints - self.known.negations
         if pair[0] == self.grammar.to:
             return pair[1] not in self.grammar.bare
+        if pair[0] in self.known.numbers:
+            return pair[1] in self.known.genitive  # "40 of houses"
         return pair[0] in plain and pair[1] in plain
 
     def match(self, text: Sequence[int], line: Sequence[int]) -> list[int]:
@@ -189,7 +191,8 @@ class Mender:
         name = amount or (first <= MOST_MORE and not any(self.phrases.is_plain(word) for word in text[:first]))
         before = next((word for word in text[first - 1 :: -1] if word not in self.known.articles), -1)
         part = first <= MOST_SUBJECT and before in self.known.links and before != text[0]
-        if not (name or part or (first <= MOST_SUBJECT and self.phrases.is_verb(text, first))):
+        lacking = line[0] in self.known.links or self.phrases.is_verb(text, first)
+        if not (name or part or (first <= MOST_SUBJECT and lacking)):
             return list(line), list(places)
         end = next((place for place in range(first) if text[place] == self.said), first)  # "Acme" of "Acme said it"
         added = [place for place in range(end) if text[place] not in self.known.articles]
@@ -254,6 +257,8 @@ class Mender:
         if text[place - 1] in known.future and text[place] == word and self.grammar.to >= 0:
             kept = text[place - 1] if last in known.pronouns else self.grammar.to
             return [] if last in known.future or last == self.grammar.to else [(place - 1, kept)]
+        if len(gap) == 3 and self._would_have(text, place) and text[gap[0]] in known.relative:
+            return [(place - 2, self.grammar.to)]  # "bill to name" of "bill that would have named"
         if self._is_reported([text[k] for k in gap], word):
             return [(gap[0], self.says)]
         if len(gap) == 1 and text[gap[0]] in known.relative and self.phrases.is_verb(text, place):
@@ -313,22 +318,28 @@ class Mender:
     def _present(self, text: Sequence[int], place: int, word: int, before: Sequence[int]) -> int:
         """Return what a headline says for a verb behind "has", which is left out: "names" for "has named"."""
         several = text[place - 1] == self.have or self.phrases.is_plural(before)
+        if before[-1:] == [self.grammar.to] and self._would_have(text, place):
+            return min(self.grammar.family.get(text[place], frozenset()) & self.grammar.bare, default=word)
         if text[place] not in self.grammar.past or (place > 1 and text[place - 2] in self.grammar.infinitive):
             return word  # "may have named"
         wanted = self.grammar.bare if several else self.grammar.third
         return min(self.grammar.family.get(text[place], frozenset()) & wanted, default=word)
 
+    def _would_have(self, text: Sequence[int], place: int) -> bool:
+        """Whether a word stands behind "would have"."""
+        return place > 1 and text[place - 2] in self.known.future and text[place - 1] == self.have
+
     def _finish(self, text: Sequence[int], line: list[int], places: Sequence[int], least: int) -> list[int]:
         """Return the line with an end that is no part of a phrase, if there is one near."""
+        while len(line) > least and line[-1] in self.known.marks:
+            line, places = line[:-1], places[:-1]
         last = places[-1] if places else -1
         if last < 0:
             return line
-        if self.phrases.end_at(text, last):
-            return self._without_piece(line, least)
-        ends = [
-            n for n in range(least, len(line)) if places[n - 1] >= 0 and self.phrases.may_end_at(text, places[n - 1])
-        ]
         has_verb = self.phrases.have_verb(text, line, places)
+        if self.phrases.end_at(text, last) and not (has_verb and self.phrases.is_subject(text, last)):
+            return self._without_piece(line, least)
+        ends = [n for n in range(least, len(line)) if self._may_end(text, places[n - 1])]
         shorter = line[: ends[-1]] if ends else []
         if has_verb and not self.phrases.have_verb(text, shorter, places[: len(shorter)]):
             shorter = []  # the only verb stays
@@ -337,9 +348,12 @@ class Mender:
         for end in range(last + 1, min(last + (MOST_MORE if has_verb else MOST_FOR_VERB), len(text) - 1) + 1):
             if text[end] in self.known.marks or (has_verb and text[end] in self.grammar.past):
                 break
-            if self.phrases.end_at(text, end):
+            if self.phrases.end_at(text, end) and not (has_verb and self.phrases.is_subject(text, end)):
                 return [*line, *text[last + 1 : end + 1]]
         return shorter or line
+
+    def _may_end(self, text: Sequence[int], place: int) -> bool:
+        return place >= 0 and self.phrases.may_end_at(text, place) and not self.phrases.is_subject(text, place)
 
     def _without_piece(self, line: list[int], least: int) -> list[int]:
         """Return the line without a last piece such as ", a day", which would go on."""

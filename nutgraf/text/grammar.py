@@ -18,6 +18,7 @@ import numpy as np
 from nutgraf.text.inflection import Inflections, words_of
 from nutgraf.text.lexicon import Ids
 
+_OF_NAMES = words_of("united")  # forms of verbs that are parts of names far more often
 _TO, _FUTURE = "to", words_of("will would")
 _HELPERS = words_of("are be been being get gets had has have is was were")
 _INFINITIVE = words_of("can cannot could may might must not n't should to will would")
@@ -56,7 +57,8 @@ class Grammar:
             return frozenset(ids[word] for word in some if word in ids)
 
         inflections = Inflections(words)
-        forms = inflections.summary_forms() | {word: frozenset([_TO]) for word in _FUTURE if word in ids and _TO in ids}
+        usual = {word: own for word, own in inflections.summary_forms().items() if word not in _OF_NAMES}
+        forms = usual | {word: frozenset([_TO]) for word in _FUTURE if word in ids and _TO in ids}
         bare, third = inflections.present_forms()
         plural = [word for word in words if word.endswith("s") and not word.endswith(("'s", "ss"))]
         return cls(

@@ -42,8 +42,8 @@ class Phrases:
             return False
         if follower is None or follower in known.marks:
             return True
-        if place and text[place - 1] in known.marks and word in self.grammar.past:  # ", helped by rain"
-            return False
+        if place and text[place - 1] in known.marks and word in self.grammar.past | self.grammar.going:
+            return False  # ", helped by rain"
         if follower in known.links:  # "fire broke" goes on with "out", "aims" with "to buy", but not "shut" on Monday
             needless = any(next_word in known.not_needed for next_word in text[place + 2 : place + 3])
             opens = (follower in known.particles and not needless) or follower == self.grammar.to
@@ -63,6 +63,8 @@ class Phrases:
         before, follower = text[max(0, place - reach) : place], text[place + 1 : place + 2]
         if before[-1:] == [self.grammar.to] and any(word in self.known.articles for word in follower):
             return True  # "to facilitate the": of any word
+        if any(word in self.known.relative for word in before[-1:]) and any(w in self.known.articles for w in follower):
+            return True  # "that circles a star"
         if text[place] in self.only_bare:  # "the deal" and "sales forecast" are no verbs, "may deal" is one
             return any(word in self.grammar.infinitive or word in self.known.pronouns for word in before[-1:])
         return text[place] in self.verbs and not any(word in self.known.articles for word in before)
@@ -71,6 +73,11 @@ class Phrases:
         """Whether a word is "day" of "a day after"."""
         follower = text[place + 1 : place + 2]
         return text[place] in self.known.spans and any(word in self.known.apart for word in follower)
+
+    def is_subject(self, text: Sequence[int], place: int) -> bool:
+        """Whether a helping verb comes behind a word: "men" of "more than men had named"."""
+        helping = (self.known.future, self.known.be, self.known.have)
+        return any(word in words for word in text[place + 1 : place + 2] for words in helping)
 
     def have_verb(self, text: Sequence[int], line: Sequence[int], places: Sequence[int]) -> bool:
         """Whether a line has a verb with a tense, in its own form or in the text's: "leaders meet" of "leaders met"."""

@@ -53,6 +53,13 @@ def mended(text: str, line: str, least: int = 1) -> str:
         ("at least seven people were killed .", "seven people killed", "at least seven people killed"),
         ("the head of acme resigned .", "acme resigns", "head of acme resigns"),
         ("acme said it named ann .", "names ann", "acme names ann"),
+        ("the league for birds of asia named ann .", "for birds names ann", "league for birds of asia names ann"),
+        (
+            "ann found a planet that circles a star .",
+            "ann found planet circles star",
+            "ann found planet that circles star",
+        ),
+        ("ann hit a bill that would have named jo .", "ann hit bill names jo", "ann hit bill to name jo"),
         ("the states of the union named ann .", "named ann", "states of union named ann"),
     ],
 )
@@ -115,6 +122,9 @@ def test_forms_of_verbs_are_those_of_the_sentence(text: str, line: str, wanted: 
             "acme announces mill to close",
         ),
         ("acme announced a mill in ohio that will close .", "acme announces mill", "acme announces mill"),
+        ("sales fell , more than men had named .", "sales fell , more than men", "sales fell"),
+        ("sales fell in may , more than men had named .", "sales fell in may , more than", "sales fell in may"),
+        ("acme falls in may , closing mills and many new plants .", "acme falls in may ,", "acme falls in may"),
         ("acme closes plants a day after zenith closed .", "acme closes plants a day", "acme closes plants"),
         ("acme closes plants just a day after zenith .", "acme closes plants just a day", "acme closes plants"),
         ("acme falls , closed by the long and cold rain .", "acme falls , closed", "acme falls"),
@@ -182,12 +192,13 @@ def test_a_noun_has_its_own_preposition(text: str, line: str, wanted: str) -> No
 
 
 def test_two_prepositions_in_a_row_are_those_of_the_text() -> None:
-    text, lines = "the chief of zenith at acme broke out of oslo .", ["chief of at acme", "chief broke out of oslo"]
+    text = "the chief of 40 firms of zenith at acme broke out of oslo ."
+    lines = ["chief of at acme", "chief of 40 of zenith", "chief broke out of oslo"]
     lexicon = Lexicon(SPECIALS).extended([text.split(), FORMS.split()])
     found = Mender.of(lexicon.words).leave_sound(
         lexicon.encode(text.split()), [lexicon.encode(x.split()) for x in lines]
     )
-    assert [" ".join(lexicon.words[word] for word in line) for line in found] == lines[1:]
+    assert [" ".join(lexicon.words[word] for word in line) for line in found] == lines[2:]
 
 
 def test_a_line_whose_to_has_lost_its_verb_goes_if_there_is_another() -> None:
