@@ -26,6 +26,7 @@ from nutgraf import recipe
 from nutgraf.models.mending import Mender
 from nutgraf.models.proposals import Proposal, Score
 from nutgraf.models.scoring import Estimate, PairScorer, Side, mean_log_probs
+from nutgraf.models.soundness import Soundness
 from nutgraf.models.wording import Wording
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import Ids
@@ -53,21 +54,20 @@ class Agreement:
     def edit(self, texts: Sequence[Ids], proposed: Proposals, decoding: recipe.Decoding) -> Proposals:
         """Return the proposals for each text as real summaries would say them, as whole lines.
 
-        Those that cannot be mended are left out; one that would get too long stays as it is.
+        Those that cannot be right are left out; one that would get too long stays as it is.
         """
         if self.wording is not None:
             reworded = iter(self.wording([words for group in proposed for words in group]))
             proposed = [[*itertools.islice(reworded, len(group))] for group in proposed]
-        if self.mender is None:
-            return proposed
-        sound = [self.mender.leave_sound(text, group) for text, group in zip(texts, proposed, strict=True)]
-        return [
-            [self._mend(text, words, decoding) for words in group] for text, group in zip(texts, sound, strict=True)
-        ]
+        return [self._mend(text, group, decoding) for text, group in zip(texts, proposed, strict=True)]
 
-    def _mend(self, text: Ids, summary: Ids, decoding: recipe.Decoding) -> Ids:
-        mended = self.mender(text, summary, decoding.min_words) if self.mender else summary
-        return mended if len(mended) <= decoding.max_words else summary
+    def _mend(self, text: Ids, summaries: Sequence[Ids], decoding: recipe.Decoding) -> list[Ids]:
+        """Return those of the summaries of a text that are sound, as whole lines."""
+        if self.mender is None:
+            return list(summaries)
+        sound = Soundness(self.mender.phrases).choose(text, summaries)
+        mended = [self.mender(text, words, decoding.min_words) for words in sound]
+        return [new if len(new) <= decoding.max_words else old for new, old in zip(mended, sound, strict=True)]
 
     def rank(
         self, texts: Sequence[Ids], proposed: Proposals, estimate: Estimate = FREQUENT, kept: int | None = None

@@ -71,7 +71,7 @@ class Mender:
         source, line = text.tolist(), [word for word in summary.tolist() if word not in self.known.brackets]
         while line and (line[0] in self.known.marks or line[0] in self.known.the):
             del line[0]
-        line, places = self._drop_lone_links(source, line, self.match(source, line))
+        line, places = self._drop_lone_links(source, line, self.grammar.match(source, line))
         line, places = self._move_links(source, *self._drop_report(source, line, places))
         line, places = self._add_verb(source, *self._add_subject(source, line, places))
         line, places = self._join(source, line, places)
@@ -81,46 +81,6 @@ class Mender:
         twice = {word for before, word in itertools.pairwise(source) if word == before}  # "Bora Bora", not "to to"
         once = [word for before, word in itertools.pairwise([-1, *line]) if word != before or word in twice]
         return np.array(once, dtype=np.int32)
-
-    def leave_sound(self, text: Ids, summaries: Sequence[Ids]) -> list[Ids]:
-        """Return the summaries of a text that have no "to" before a noun, and no two prepositions in a row; else all.
-
-        What the text says itself is sound. A model that has read many lines such as "Acme to buy Zenith" also writes
-        "Acme to Zenith", and one that leaves out a name "chief of at Acme".
-        """
-        words = [word for word in text.tolist() if word not in self.known.articles]
-        said = {*itertools.pairwise(words)}
-        sound = [line for line in summaries if not any(map(self._is_odd, {*itertools.pairwise(line.tolist())} - said))]
-        return sound or list(summaries)
-
-    def _is_odd(self, pair: tuple[int, int]) -> bool:
-        """Whether the second of two words cannot follow the first."""
-        plain = self.known.links - self.known.joints - self.known.negations
-        if pair[0] == self.grammar.to:
-            return pair[1] not in self.grammar.bare
-        if pair[0] in self.known.numbers:
-            return pair[1] in self.known.genitive  # "40 of houses"
-        return pair[0] in plain and pair[1] in plain
-
-    def match(self, text: Sequence[int], line: Sequence[int]) -> list[int]:
-        """Return the place in the text of each word of a line, in order; -1 for words that it does not have.
-
-        As many as possible are matched, each with the first place that allows it.
-        """
-        own = [self.grammar.family.get(word, frozenset()) | {word} for word in line]
-        longest = [[0] * (len(text) + 1) for _ in range(len(line) + 1)]  # from word i and place j on
-        for i in range(len(line) - 1, -1, -1):
-            row, below, forms = longest[i], longest[i + 1], own[i]
-            for j in range(len(text) - 1, -1, -1):
-                row[j] = max(row[j + 1], below[j], below[j + 1] + 1 if text[j] in forms else 0)
-        places: list[int] = []
-        start = 0
-        for i, forms in enumerate(own):
-            best = longest[i][start]
-            fitting = (j for j in range(start, len(text)) if text[j] in forms and longest[i + 1][j + 1] + 1 == best)
-            places.append(next(fitting, -1))
-            start = max(start, places[-1] + 1)
-        return places
 
     def _drop_lone_links(
         self, text: Sequence[int], line: Sequence[int], places: Sequence[int]

@@ -44,6 +44,7 @@ class Grammar:
     to: int = -1
     infinitive: Words = NONE  # words such as "to", "may"
     plural: Words = NONE  # words in -s
+    in_ing: Words = NONE  # words in -ing, of known verbs or not
     helpers: Words = NONE  # words such as "has"
     want_to: Words = NONE  # words such as "due"
     family: Mapping[int, Words] = field(default_factory=dict)  # all forms of a word that has several
@@ -70,6 +71,7 @@ class Grammar:
             ids.get(_TO, -1),
             known(_INFINITIVE),
             known(plural),
+            known([word for word in words if word.endswith("ing")]),
             known(_HELPERS),
             known(_WANT_TO),
             _families(inflections, ids),
@@ -82,6 +84,26 @@ class Grammar:
             return []
         barred = self.third if last in self.infinitive else NONE if last in self.plural else self.bare
         return [form for form in self.forms.get(word, ()) if form not in barred]
+
+    def match(self, text: Sequence[int], line: Sequence[int]) -> list[int]:
+        """Return the place in the text of each word of a line, in order; -1 for words that it does not have.
+
+        As many as possible are matched, each with the first place that allows it.
+        """
+        own = [self.family.get(word, frozenset()) | {word} for word in line]
+        longest = [[0] * (len(text) + 1) for _ in range(len(line) + 1)]  # from word i and place j on
+        for i in range(len(line) - 1, -1, -1):
+            row, below, forms = longest[i], longest[i + 1], own[i]
+            for j in range(len(text) - 1, -1, -1):
+                row[j] = max(row[j + 1], below[j], below[j + 1] + 1 if text[j] in forms else 0)
+        places: list[int] = []
+        start = 0
+        for i, forms in enumerate(own):
+            best = longest[i][start]
+            fitting = (j for j in range(start, len(text)) if text[j] in forms and longest[i + 1][j + 1] + 1 == best)
+            places.append(next(fitting, -1))
+            start = max(start, places[-1] + 1)
+        return places
 
     def without_mistaken_to(self, sentence: Ids) -> Ids:
         """Return a sentence without "to" before past forms: models that read "to name" write "HSBC to named chief"."""

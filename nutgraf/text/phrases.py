@@ -42,7 +42,7 @@ class Phrases:
             return False
         if follower is None or follower in known.marks:
             return True
-        if place and text[place - 1] in known.marks and word in self.grammar.past | self.grammar.going:
+        if place and text[place - 1] in known.marks and word in self.grammar.past | self.grammar.in_ing:
             return False  # ", helped by rain"
         if follower in known.links:  # "fire broke" goes on with "out", "aims" with "to buy", but not "shut" on Monday
             needless = any(next_word in known.not_needed for next_word in text[place + 2 : place + 3])

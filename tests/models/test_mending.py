@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
-import numpy as np
 import pytest
 
 from nutgraf.models.mending import Mender
@@ -189,45 +186,3 @@ def test_who_announces_what_he_does_does_it(text: str, line: str, wanted: str) -
 )
 def test_a_noun_has_its_own_preposition(text: str, line: str, wanted: str) -> None:
     assert mended(text, line) == wanted
-
-
-def test_two_prepositions_in_a_row_are_those_of_the_text() -> None:
-    text = "the chief of 40 firms of zenith at acme broke out of oslo ."
-    lines = ["chief of at acme", "chief of 40 of zenith", "chief broke out of oslo"]
-    lexicon = Lexicon(SPECIALS).extended([text.split(), FORMS.split()])
-    found = Mender.of(lexicon.words).leave_sound(
-        lexicon.encode(text.split()), [lexicon.encode(x.split()) for x in lines]
-    )
-    assert [" ".join(lexicon.words[word] for word in line) for line in found] == lines[2:]
-
-
-def test_a_line_whose_to_has_lost_its_verb_goes_if_there_is_another() -> None:
-    text_words = ["acme", "agreed", "to", "buy", "zenith", "profit", "rose", "to", "a", "record"]
-    words = list(dict.fromkeys([*SPECIALS, *text_words, "buys", "bought", "rise", "rises"]))
-    lexicon = Lexicon(words)
-    text = lexicon.encode(text_words)
-    lines = ["acme to zenith", "acme to buy zenith", "acme profit rises to record", "acme to"]
-    encoded = [lexicon.encode(line.split()) for line in lines]
-    found = Mender.of(words).leave_sound(text, encoded)
-    assert [words.tolist() for words in found] == [words.tolist() for words in encoded[1:]]
-    assert Mender.of(words).leave_sound(text, encoded[:1]) == encoded[:1]
-
-
-def test_words_are_matched_as_all_ways_to_match_them_say() -> None:
-    mender = Mender.of([*SPECIALS, "a", "b", "c"])
-    rng = np.random.default_rng(1)
-    for _ in range(50):
-        text, line = rng.integers(3, 6, 6).tolist(), rng.integers(3, 6, 4).tolist()
-        places = mender.match(text, line)
-        matched = [place for place in places if place >= 0]
-        assert matched == sorted(set(matched))
-        assert all(text[place] == word for place, word in zip(places, line, strict=True) if place >= 0)
-        ways = (
-            way
-            for size in range(5)
-            for way in itertools.combinations(range(4), size)
-            if any(
-                [text[k] for k in chosen] == [line[i] for i in way] for chosen in itertools.combinations(range(6), size)
-            )
-        )
-        assert len(matched) == max(map(len, ways))

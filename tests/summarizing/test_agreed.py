@@ -27,6 +27,7 @@ from nutgraf.summarizing.summarizer import Summarizer
 from nutgraf.text.corpus import Corpus as Sentences
 from nutgraf.text.grammar import Grammar
 from nutgraf.text.lexicon import SPECIALS, Ids, Lexicon
+from nutgraf.text.phrases import Phrases
 from nutgraf.text.reading import read_pairs
 from nutgraf.text.trigrams import Trigrams
 from tests.tiny import WITH_NEAR, Corpus, checksums, ended, train_tiny
@@ -136,12 +137,11 @@ def test_a_cutters_lines_are_no_longer_than_was_asked_for() -> None:
 class Longer:
     """In place of a Mender: puts the last word of the text behind a line."""
 
+    phrases = Phrases.of(["", "", ""])
+
     def __call__(self, text: Ids, summary: Ids, least: int = 1) -> Ids:
         assert least == 2
         return np.append(summary, text[-1:])
-
-    def leave_sound(self, text: Ids, summaries: list[Ids]) -> list[Ids]:
-        return summaries
 
 
 def test_proposals_are_made_whole_if_they_do_not_get_too_long_before_they_are_weighed() -> None:

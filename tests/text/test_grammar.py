@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+
+import numpy as np
 import pytest
 
 from nutgraf.text.grammar import Grammar
@@ -51,3 +54,28 @@ def test_to_goes_before_a_past_form(line: str, wanted: str) -> None:
 
 def test_words_of_another_language_have_no_forms() -> None:
     assert Grammar.of([*SPECIALS, "banque", "nomme", "nouveau"]).forms == {}
+
+
+def test_words_are_matched_as_all_ways_to_match_them_say() -> None:
+    grammar = Grammar.of([*SPECIALS, "a", "b", "c"])
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        text, line = rng.integers(3, 6, 6).tolist(), rng.integers(3, 6, 4).tolist()
+        places = grammar.match(text, line)
+        matched = [place for place in places if place >= 0]
+        assert matched == sorted(set(matched))
+        assert all(text[place] == word for place, word in zip(places, line, strict=True) if place >= 0)
+        ways = (
+            way
+            for size in range(5)
+            for way in itertools.combinations(range(4), size)
+            if any(
+                [text[k] for k in chosen] == [line[i] for i in way] for chosen in itertools.combinations(range(6), size)
+            )
+        )
+        assert len(matched) == max(map(len, ways))
+
+
+def test_a_name_keeps_its_form() -> None:
+    grammar = Grammar.of([*SPECIALS, "unit", "units", "united"])
+    assert grammar.forms == {}

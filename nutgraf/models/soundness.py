@@ -1,0 +1,66 @@
+"""Which lines for a text cannot be right, as far as the text's own words tell (not in the paper).
+
+Models leave out words and turn others round. Where they do this to verbs, somebody does what another did:
+
+- a verb of the text stands in another place: "govt to worsen curbs" of "govt suggests curbs on what could worsen it";
+- "to" has skipped the verb that it belongs to: "police to open safe" of "police jailed a man who tried to open a safe";
+- two words stand side by side that no sentence has: "Acme to Zenith", "chief of at Acme", "40 of houses".
+
+In ids of a lexicon, by rules of English; what the text says itself is always sound.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nutgraf.text.lexicon import Ids
+from nutgraf.text.phrases import Phrases
+
+
+@dataclass(frozen=True)
+class Soundness:
+    """What tells sound lines from others."""
+
+    phrases: Phrases
+
+    def choose(self, text: Ids, lines: Sequence[Ids]) -> list[Ids]:
+        """Return the lines for a text that are sound; if none is, those without odd neighbours; else all."""
+        source = text.tolist()
+        words = [word for word in source if word not in self.phrases.known.articles]
+        said = {*itertools.pairwise(words)}
+        usual = [line for line in lines if not any(map(self._is_odd, {*itertools.pairwise(line.tolist())} - said))]
+        return [line for line in usual if self._keeps_verbs(source, line.tolist())] or usual or list(lines)
+
+    def _is_odd(self, pair: tuple[int, int]) -> bool:
+        """Whether the second of two words cannot follow the first."""
+        grammar, known = self.phrases.grammar, self.phrases.known
+        plain = known.links - known.joints - known.negations
+        if pair[0] == grammar.to:
+            return pair[1] not in grammar.bare
+        if pair[0] in known.numbers:
+            return pair[1] in known.genitive
+        return pair[0] in plain and pair[1] in plain
+
+    def _keeps_verbs(self, text: Sequence[int], line: Sequence[int]) -> bool:
+        """Whether a line has the verbs of its text in their order, and each "to" behind its own."""
+        places, grammar = self.phrases.grammar.match(text, line), self.phrases.grammar
+        steps = [*zip(line, places, [-1, *line], [-1, *places], strict=False)]
+        moved = {word for word, place, before, _ in steps if place < 0 and self._is_surely_verb(word, before)}
+        if any(not grammar.family.get(word, frozenset()).isdisjoint(text) for word in moved):
+            return False
+        return not any(word == grammar.to and self._skips_verb(text, last, place) for word, place, _, last in steps)
+
+    def _is_surely_verb(self, word: int, before: int) -> bool:
+        """Whether a word is a verb: "named", "naming" and "to name", but not "names", which may be a noun."""
+        grammar = self.phrases.grammar
+        return word in grammar.past or word in grammar.going or (before == grammar.to and word in grammar.bare)
+
+    def _skips_verb(self, text: Sequence[int], before: int, place: int) -> bool:
+        """Whether a verb was left out between a word and "to", other than one that goes on with it: "agreed to"."""
+        if not 0 <= before < place - 1 or text[place] != self.phrases.grammar.to:
+            return False
+        known = self.phrases.known
+        gap = [k for k in range(before + 1, place - 1) if text[k] not in known.reports and text[k] not in known.small]
+        return any(text[k] in self.phrases.tensed and self.phrases.is_verb(text, k) for k in gap)

@@ -1,0 +1,62 @@
+"""Each rule by example: a text, lines that a model might write, and those that may be right."""
+
+from __future__ import annotations
+
+import pytest
+
+from nutgraf.models.soundness import Soundness
+from nutgraf.text.lexicon import SPECIALS, Lexicon
+from nutgraf.text.phrases import Phrases
+
+FORMS = """buy buys bought buying close closes closed closing jail jails jailed jailing try tries tried trying
+    open opens opened opening worsen worsens worsened worsening suggest suggests suggested suggesting
+    rise rises rose risen rising agree agrees agreed agreeing say says said saying to will would"""
+
+
+def choose(text: str, lines: list[str]) -> list[str]:
+    lexicon = Lexicon(SPECIALS).extended([text.split(), FORMS.split(), *(line.split() for line in lines)])
+    sound = Soundness(Phrases.of(lexicon.words))
+    found = sound.choose(lexicon.encode(text.split()), [lexicon.encode(line.split()) for line in lines])
+    return [" ".join(lexicon.words[word] for word in line) for line in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "sound", "others"),
+    [
+        (
+            "acme agreed to buy zenith profit rose to a record",
+            ["acme to buy zenith", "acme profit rises to record"],
+            ["acme to zenith"],
+        ),
+        (
+            "the chief of 40 firms of zenith at acme closed 3 of 40 mills .",
+            ["chief closed 3 of 40 mills"],
+            ["chief of at acme", "chief of 40 of zenith"],
+        ),
+        (
+            "the govt suggested curbs on oil that could worsen it .",
+            ["govt suggests curbs on oil", "govt curbs on oil"],
+            ["govt to worsen curbs on oil", "govt worsened curbs on oil"],
+        ),
+        (
+            "police jailed a man who tried to open a safe .",
+            ["police jail man", "police jailed man to open safe", "man tried to open safe", "man to open safe"],
+            ["police to open safe"],
+        ),
+        ("acme said it agreed to buy zenith .", ["acme to buy zenith", "acme agrees to buy zenith"], []),
+        (
+            "acme said it will buy zenith after it closed mills .",
+            ["acme to buy zenith"],
+            ["acme closed zenith after buying"],
+        ),
+    ],
+)
+def test_lines_that_cannot_be_right_go(text: str, sound: list[str], others: list[str]) -> None:
+    assert choose(text, [*others, *sound]) == sound
+
+
+def test_where_none_is_sound_the_better_ones_stay() -> None:
+    text = "police jailed a man who tried to open a safe ."
+    assert choose(text, ["police to man", "police to open safe"]) == ["police to open safe"]
+    assert choose(text, ["police to man"]) == ["police to man"]
+    assert choose(text, []) == []
