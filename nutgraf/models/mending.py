@@ -32,7 +32,7 @@ from nutgraf.text.small_words import SmallWords
 
 MOST_MISSING = 3  # words in a row that may have been left out by mistake
 MOST_MORE = 2  # words that an end may need to be whole
-MOST_FOR_VERB = 6  # the same, where the line would otherwise have no verb
+MOST_FOR_VERB = 8  # the same, where the line would otherwise have no verb
 MOST_TO_VERB = 10  # words between the end of a line that has no verb and the verb
 MOST_MOVED = 6  # words between a preposition and what a line has behind it, where another one belongs
 MOST_REPORT = 6  # words from "announced" of "Acme announced that it has sold" to what comes behind "sold"
@@ -48,12 +48,13 @@ class Mender:
     says: int
     by: int
     have: int
+    has: int
     genitive: int  # "'s"
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Mender:
         """Prepare it for a lexicon of words."""
-        single = ("said", "says", "by", "have", "'s")
+        single = ("said", "says", "by", "have", "has", "'s")
         return cls(Phrases.of(words), *(words.index(word) if word in words else -1 for word in single))
 
     @property
@@ -160,7 +161,7 @@ class Mender:
 
     def _add_verb(self, text: Sequence[int], line: list[int], places: list[int]) -> tuple[list[int], list[int]]:
         """Return the line and its places with the first verb that it lacks, if it has none."""
-        own = [(word, at) for word, at in zip(line, places, strict=True) if at >= 0 and not self._opens_that(text, at)]
+        own = [(word, at) for word, at in zip(line, places, strict=True) if at >= 0 and not self._is_other(text, at)]
         if any(word in self.phrases.tensed or self.phrases.is_verb(text, at) for word, at in own):
             return line, places
         for i, (before, place) in enumerate(itertools.pairwise(places), 1):
@@ -177,11 +178,12 @@ class Mender:
         added = [place for place in (*rest, *verb) if text[place] not in self.known.articles]
         return [*line, *(text[place] for place in added)], [*places, *added]
 
-    def _opens_that(self, text: Sequence[int], place: int) -> bool:
-        """Whether a word is "announced" of "announced that": what was announced has a verb of its own."""
-        return text[place] in self.known.reports and any(
-            word in self.known.that for word in text[place + 1 : place + 2]
-        )
+    def _is_other(self, text: Sequence[int], place: int) -> bool:
+        """Whether a verb is not what a line is about: "announced" of "announced that", "hit" of "a man who hit"."""
+        behind = any(word in self.known.relative for word in text[max(0, place - 1) : place])
+        behind = behind or any(word in self.known.whose for word in text[max(0, place - 2) : max(0, place - 1)])
+        before_that = any(word in self.known.that for word in text[place + 1 : place + 2])
+        return behind or (text[place] in self.known.reports and before_that)
 
     def _find_verb(self, text: Sequence[int], start: int) -> list[int]:
         """Return the places of the first verb from a place on and of the phrase behind it; none, if a clause ends."""
@@ -194,8 +196,10 @@ class Mender:
         else:
             return []
         verb = first + helper
-        near = range(verb, min(verb + MOST_FOR_VERB, len(text)))
-        end = next((place for place in near if self.phrases.end_at(text, place)), -1)
+        near = range(verb, min(verb + MOST_FOR_VERB, len(text) - 1))
+        ends = [place for place in near if self.phrases.end_at(text, place)]
+        joined = [k for k in near if text[k + 1] in self.known.joints and text[k] not in self.known.small]
+        end = next(iter([*ends, *joined]), -1)
         begin = first if text[verb] in self.known.negations else verb  # "will not name"
         return [] if text[first] == self.said else [*range(begin, end + 1)]
 
@@ -277,7 +281,7 @@ class Mender:
 
     def _present(self, text: Sequence[int], place: int, word: int, before: Sequence[int]) -> int:
         """Return what a headline says for a verb behind "has", which is left out: "names" for "has named"."""
-        several = text[place - 1] == self.have or self.phrases.is_plural(before)
+        several = text[place - 1] == self.have or (text[place - 1] != self.has and self.phrases.is_plural(before))
         if before[-1:] == [self.grammar.to] and self._would_have(text, place):
             return min(self.grammar.family.get(text[place], frozenset()) & self.grammar.bare, default=word)
         if text[place] not in self.grammar.past or (place > 1 and text[place - 2] in self.grammar.infinitive):

@@ -3,6 +3,7 @@
 Models leave out words and turn others round. Where they do this to verbs, somebody does what another did:
 
 - a verb of the text stands in another place: "govt to worsen curbs" of "govt suggests curbs on what could worsen it";
+- a verb that the text lacks stands in place of one that it has: "Acme opposes loss" of "Acme posted a loss";
 - "to" has skipped the verb that it belongs to: "police to open safe" of "police jailed a man who tried to open a safe";
 - two words stand side by side that no sentence has: "Acme to Zenith", "chief of at Acme", "40 of houses".
 
@@ -50,7 +51,10 @@ class Soundness:
         moved = {word for word, place, before, _ in steps if place < 0 and self._is_surely_verb(word, before)}
         if any(not grammar.family.get(word, frozenset()).isdisjoint(text) for word in moved):
             return False
-        return not any(word == grammar.to and self._skips_verb(text, last, place) for word, place, _, last in steps)
+        if any(word == grammar.to and self._skips_verb(text, last, place) for word, place, _, last in steps):
+            return False
+        inner = zip(places, line[1:], places[1:], places[2:], strict=False)
+        return not any(at < 0 and self._replaces_verb(text, word, before, after) for before, word, at, after in inner)
 
     def _is_surely_verb(self, word: int, before: int) -> bool:
         """Whether a word is a verb: "named", "naming" and "to name", but not "names", which may be a noun."""
@@ -64,3 +68,11 @@ class Soundness:
         known = self.phrases.known
         gap = [k for k in range(before + 1, place - 1) if text[k] not in known.reports and text[k] not in known.small]
         return any(text[k] in self.phrases.tensed and self.phrases.is_verb(text, k) for k in gap)
+
+    def _replaces_verb(self, text: Sequence[int], word: int, before: int, after: int) -> bool:
+        """Whether a verb that the text lacks stands in place of one that it has: "opposes" for "posted"."""
+        grammar, reports = self.phrases.grammar, self.phrases.known.reports
+        known = grammar.past | grammar.third
+        if word not in known or not 0 <= before < after:
+            return False
+        return any(text[k] in known and text[k] not in reports for k in range(before + 1, after))

@@ -234,7 +234,8 @@ def _before_verb(words: Words, start: int, breaks: Sequence[int]) -> int:
         adverb = place + 1 + _at(words, place + 1).endswith("ly")
         if place in breaks and _is_finite(words, adverb):
             return place + 1
-        if no_comma and _is_strong(words, place) and words[place - 1] not in _RELATIVE:
+        relative = words[place - 1] in _RELATIVE or words[place - 2] == "whose"
+        if no_comma and _is_strong(words, place) and not relative:
             return place
         no_comma = no_comma and words[place] != ","
     return 0
@@ -295,7 +296,7 @@ def _is_balanced(words: Words) -> bool:
     return words.count("``") == words.count("''")
 
 
-_PASTS = irregular_pasts()
+_PASTS = irregular_pasts() | words_of("died fled used")  # the shortest in -ed are others: "need"
 
 
 def _has_verb(words: Words, end: int, start: int = 1) -> bool:

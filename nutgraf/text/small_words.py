@@ -42,6 +42,7 @@ _LISTS = {
     "genitive": words_of("of"),
     "than": words_of("than"),
     "that": words_of("that"),
+    "whose": words_of("whose"),
     "future": _FUTURE,
     "be": _BE,
     "have": _HAVE,
@@ -77,6 +78,7 @@ class SmallWords:
     genitive: Words  # "of", which belongs to the noun before it
     than: Words  # what it compares is before it: "more than 50"
     that: Words  # a clause begins behind "said that"
+    whose: Words
     future: Words  # "will", in a headline "to"
     be: Words
     have: Words

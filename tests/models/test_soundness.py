@@ -43,6 +43,11 @@ def choose(text: str, lines: list[str]) -> list[str]:
             ["police jail man", "police jailed man to open safe", "man tried to open safe", "man to open safe"],
             ["police to open safe"],
         ),
+        (
+            "acme closed a loss of 3 firms .",
+            ["acme closed loss of 3 firms", "acme loss rises"],
+            ["acme opens loss of 3 firms"],
+        ),
         ("acme said it agreed to buy zenith .", ["acme to buy zenith", "acme agrees to buy zenith"], []),
         (
             "acme said it will buy zenith after it closed mills .",
