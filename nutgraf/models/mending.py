@@ -116,7 +116,8 @@ class Mender:
                 return [*line[:i], *line[i + 1 :]], [*places[:i], *places[i + 1 :]]
             verb = next((k for k in range(person + 1, place) if text[k] in self.grammar.past), place)
             if verb < place and all(text[k] in self.known.have for k in range(person + 1, verb)):
-                present = min(self.grammar.family.get(text[verb], frozenset()) & self.grammar.third, default=text[verb])
+                wanted = self.grammar.bare if self.phrases.is_plural(line[:i]) else self.grammar.third
+                present = min(self.grammar.family.get(text[verb], frozenset()) & wanted, default=text[verb])
                 return [*line[:i], present, *line[i + 1 :]], [*places[:i], verb, *places[i + 1 :]]
         return line, places
 
@@ -133,7 +134,7 @@ class Mender:
             if not far or not links or any(text[k] in self.known.marks or self.phrases.is_verb(text, k) for k in gap):
                 new = [place]
             elif text[links[-1]] in self.known.genitive:
-                new = [place, links[-1] - 1, links[-1]]
+                new = sorted({place, links[-1] - 1, links[-1]})
             else:
                 new = [links[-1]]
             moved += [word] if new == [place] else [text[k] for k in new]
