@@ -273,7 +273,7 @@ class Mender:
                 will
                 or following == self.by
                 or before in self.known.be | self.known.articles
-                or text[place] in self.grammar.going
+                or (text[place] in self.grammar.going and result[i - 1 : i] != [self.grammar.to])
             ):
                 result[i] = text[place]
             elif word in self.grammar.third and self.phrases.is_plural(result[:i]):

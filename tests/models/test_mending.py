@@ -86,6 +86,7 @@ def test_what_joins_two_words_comes_back(text: str, line: str, wanted: str | Non
         ("firms at the port have named ann .", "firms", "firms name ann"),
         ("acme may have named ann .", "acme may named ann", "acme may named ann"),
         ("acme has named ann .", "acme has named ann", "acme has named ann"),
+        ("acme is naming a chief and closing a plant .", "acme to close plant", "acme to close plant"),
     ],
 )
 def test_forms_of_verbs_are_those_of_the_sentence(text: str, line: str, wanted: str | None) -> None:
