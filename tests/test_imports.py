@@ -78,6 +78,22 @@ def test_imports_point_one_way() -> None:
     assert max(found.values()) <= MOST_LEVELS, drawn
 
 
+def imported_at_once(path: Path) -> set[str]:
+    """What a module imports when it is imported itself, not inside functions; each name with all that are above it."""
+    nodes = ast.parse(path.read_text("utf-8")).body
+    names = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    names |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return {".".join(name.split(".")[:parts]) for name in names for parts in range(1, 4)}
+
+
+@pytest.mark.parametrize("slow", ["ot", "gensim", "rouge_score", "nutgraf.text.embeddings"])
+def test_what_few_steps_need_is_imported_where_it_is_used(slow: str) -> None:
+    """Together they take two seconds, and every process of a training would wait for them."""
+    own = {"gensim": {"text/embeddings.py"}, "ot": set[str]()}.get(slow, {"bench/contests.py"})
+    found = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if slow in imported_at_once(path)}
+    assert found == own
+
+
 def test_the_public_names_are_these() -> None:
     errors = ["InputError", "MissingExtraError", "NutgrafError", "RecipeError", "RunError"]
     assert nutgraf.__all__ == [*errors, "Summarizer", "__version__", "train"]
