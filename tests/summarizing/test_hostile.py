@@ -196,7 +196,7 @@ def test_wrong_contents_of_an_export_are_refused_by_name(finished: Run, tmp_path
 
 
 def test_what_is_refused_takes_little_memory(copied: Run, tmp_path: Path) -> None:
-    folders = []
+    folders = list[Path]()
     for name, change in (("mu1-2", OF_MODEL["lexicon"]), ("mu1-2", OF_MODEL["layers"]), ("text", huge_array)):
         change(copied.step_folder(name))
         sign(copied.step_folder(name))
