@@ -10,13 +10,16 @@ help: ## List the targets.
 demo: .venv/ready ## Train on newswire and print the tables and ten summaries.
 	$(BIN)/nutgraf demo
 
-# A test that crashes its process, or takes a quarter of an hour, ends the run and is named.
+# The type checker keeps one core busy, and tests wait now and then: they run side by side. Files of tests begin in the
+# order of tests/conftest.py, the longest first; pytest-xdist would begin with those that have most tests. A test that
+# crashes its process, or takes a quarter of an hour, ends the run and is named.
 test: .venv/ready browser ## Run the linter, the type checker and all tests.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --max-worker-restart 0 \
-		-o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
+	$(BIN)/mypy & types=$$!; \
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --max-worker-restart 0 \
+		-o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true; \
+	tests=$$?; wait $$types && exit $$tests
 
 slow: .venv/ready ## Run the tests that take minutes and gigabytes of disk.
 	$(BIN)/python -m pytest -m slow

@@ -18,26 +18,49 @@ from nutgraf.run.folder import Run
 from nutgraf.run.inputs import read_source
 from nutgraf.summarizing.ready import list_models
 from tests.tiny import Corpus
+from tools.campaign.stage import live, wait
 
 NUTGRAF = [sys.executable, "-m", "nutgraf.cli"]
 TEXT = "Profit fell on monday ."
 
 
-def fails(*arguments: str | Path, **limits: int) -> str:
-    """Run a command that must end with one line on standard error and exit code 2; return the line."""
+def fails(*arguments: str | Path, file_size: int = 0) -> str:
+    """Run a command that must end with one line on standard error and exit code 2; return the line.
 
-    def limit() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        if size := limits.get("file_size"):
-            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-        if size := limits.get("memory"):
-            resource.setrlimit(resource.RLIMIT_AS, (size, size))
+    It runs in a fork of this process, which has imported everything; no file may become larger there than file_size.
+    """
 
+    def work() -> None:
+        if file_size:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
+        cli.main([*map(str, arguments)])
+
+    reading, writing = os.pipe()  # which has no size
+    child = live(work, Path(f"/dev/fd/{writing}"))
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        said = pipe.read()
+    return check_line(wait(child), said)
+
+
+def fails_with_memory_of(size: int, *arguments: str | Path) -> str:
+    """Do the same in a new process, which may have no more memory from its start."""
     command = [*NUTGRAF, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, preexec_fn=limit)
-    assert done.returncode == 2, done.stderr
-    lines = [line for line in done.stderr.splitlines() if not line.startswith(("warning", "nutgraf"))]
-    assert len(lines) == 1, done.stderr
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)),
+    )
+    return check_line(done.returncode, done.stderr)
+
+
+def check_line(code: int, said: str) -> str:
+    assert code == 2, said
+    lines = [line for line in said.splitlines() if not line.startswith(("warning", "nutgraf"))]
+    assert len(lines) == 1, said
     assert lines[0].startswith("error: ")
     return lines[0]
 
@@ -67,9 +90,9 @@ def test_a_full_disk_in_evaluate_and_export(corpus: Corpus, copied: Run, tmp_pat
 
 def test_too_little_memory_from_the_start(corpus: Corpus, copied: Run) -> None:
     # With about 100 MB, OpenBLAS itself ends the process.
-    assert "not enough memory" in fails("summarize", TEXT, "--model", copied.folder, memory=60 << 20)
+    assert "not enough memory" in fails_with_memory_of(60 << 20, "summarize", TEXT, "--model", copied.folder)
     evaluate = ("evaluate", copied.folder, "--pairs", corpus.pairs, "--models", "mu1-0", "--threads", "1")
-    assert "not enough memory" in fails(*evaluate, memory=400 << 20)  # torch wants more
+    assert "not enough memory" in fails_with_memory_of(400 << 20, *evaluate)  # torch wants more
 
 
 @pytest.mark.parametrize(

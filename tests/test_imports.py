@@ -3,8 +3,11 @@
 import ast
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from graphlib import TopologicalSorter
 from importlib.metadata import version
+from inspect import getsource
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -78,6 +81,24 @@ def test_imports_point_one_way() -> None:
     assert max(found.values()) <= MOST_LEVELS, drawn
 
 
+def imported_at_once(path: Path) -> set[str]:
+    """What a module imports when it is imported itself, not inside functions; each name with all that are above it."""
+    nodes = ast.parse(path.read_text("utf-8")).body
+    names = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    names |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return {".".join(name.split(".")[:parts]) for name in names for parts in range(1, 4)}
+
+
+def test_what_few_steps_need_is_imported_where_it_is_used() -> None:
+    """Together they take two seconds, and every process of a training would wait for them."""
+    slow = {"ot", "gensim", "rouge_score", "nutgraf.text.embeddings"}
+    found = {path.relative_to(PACKAGE).as_posix(): imported_at_once(path) & slow for path in PACKAGE.rglob("*.py")}
+    assert {path: names for path, names in found.items() if names} == {
+        "text/embeddings.py": {"gensim"},
+        "bench/contests.py": {"rouge_score", "nutgraf.text.embeddings"},
+    }
+
+
 def test_the_public_names_are_these() -> None:
     errors = ["InputError", "MissingExtraError", "NutgrafError", "RecipeError", "RunError"]
     assert nutgraf.__all__ == [*errors, "Summarizer", "__version__", "train"]
@@ -142,9 +163,12 @@ def test_summarizing_in_python_loads_nothing_of_training(exported: Path) -> None
     check_without_training(modules)
 
 
-@pytest.mark.parametrize("name", ["pr-thr-0", "dbae-0", "mu1-0"])
-def test_initializers_of_a_run_load_nothing_of_other_training(finished: Run, name: str) -> None:
-    code = f"import nutgraf; assert nutgraf.Summarizer.load(folder, {name!r})(['Profit fell monday .'])"
+def test_initializers_of_a_run_load_nothing_of_other_training(finished: Run) -> None:
+    code = """
+import nutgraf
+for name in ["pr-thr-0", "dbae-0", "mu1-0"]:
+    assert nutgraf.Summarizer.load(folder, name)(['Profit fell monday .'])
+"""
     modules = loaded(code, finished.folder)
     assert "nutgraf.summarizing.summarizer" in modules
     check_without_training(modules)
@@ -183,20 +207,26 @@ with serve_in_thread(Models.load(Path(folder), ["all-2"]), Limits()):
 
 WITHOUT_TORCH = "import sys; sys.modules['torch'] = None  # importing it is now an error\n"
 TEXT = "Profit of Ford fell 4 percent on Monday , the company said ."
-ANSWERS = f"""
-import nutgraf
-for name in ["agreed-2", "all-2", "mu1-2", "mu1-0", "pr-thr-0"]:
-    summarizer = nutgraf.Summarizer.load(folder, name)
-    print(summarizer([{TEXT!r}]), summarizer([{TEXT!r}], max_words=4, faithful=True))
-    print([[(s.text, [w.source for w in s.words]) for s in one.summaries]
-           for one in summarizer.explain([{TEXT!r}], n_best=3)])
-"""
+
+
+def print_answers(folder: str, text: str) -> None:
+    """Print what several models of a run answer; another process runs this source, too."""
+    import nutgraf
+
+    for name in ("agreed-2", "all-2", "mu1-2", "mu1-0", "pr-thr-0"):
+        summarizer = nutgraf.Summarizer.load(folder, name)
+        print(summarizer([text]), summarizer([text], max_words=4, faithful=True))
+        explained = summarizer.explain([text], n_best=3)
+        print([[(s.text, [w.source for w in s.words]) for s in one.summaries] for one in explained])
 
 
 def test_without_torch_summaries_are_the_same(with_agreed: Run) -> None:
-    with_torch = run_code(ANSWERS, with_agreed.folder)
+    with redirect_stdout(StringIO()) as printed:
+        print_answers(str(with_agreed.folder), TEXT)
+    with_torch = printed.getvalue()
     assert with_torch.count("\n") == 10
-    assert run_code(WITHOUT_TORCH + ANSWERS, with_agreed.folder) == with_torch
+    answers = f"{getsource(print_answers)}\nprint_answers(folder, {TEXT!r})"
+    assert run_code(WITHOUT_TORCH + answers, with_agreed.folder) == with_torch
 
 
 @pytest.mark.parametrize("name", ["all-2", "agreed-2"])

@@ -47,7 +47,6 @@ from nutgraf.seeds import generator_of, seed_of
 from nutgraf.text import casing
 from nutgraf.text.beginning import find_read
 from nutgraf.text.corpus import Corpus
-from nutgraf.text.embeddings import train_embeddings
 from nutgraf.text.lexicon import Ids, Vocab
 from nutgraf.text.numbering import SUMMARIES, TEXTS, number_words
 from nutgraf.text.prepare import Prepared, check_vocabularies, prepare, usual_length
@@ -193,6 +192,8 @@ class Steps:
 
     def _embeddings(self, task: Task) -> None:
         """Train skip-gram vectors: of both corpora for the models, of each alone for Pr-Thr (appendix)."""
+        from nutgraf.text.embeddings import train_embeddings  # imports gensim, which no other step needs
+
         texts, summaries, known = self.prepared.texts, self.prepared.summaries, self.vocabularies
         everything = np.unique(np.concatenate([vocab.ids for vocab in known.values()]))
         corpora, ids = {

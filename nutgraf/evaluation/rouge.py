@@ -11,19 +11,18 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rouge_score.tokenizers import DefaultTokenizer
 
 from nutgraf.text.subsequence import common_subsequence
 
 # The ASCII letters and digits alone, after lower-casing, as rouge_score.tokenize has it.
 _WORD = re.compile("[a-z0-9]+")
-_TOKENIZER = DefaultTokenizer(use_stemmer=True)
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,14 @@ def words(text: str) -> list[str]:
 
 @lru_cache(maxsize=200_000)
 def _stems(word: str) -> tuple[str, ...]:
-    return tuple(_TOKENIZER.tokenize(word))
+    return tuple(_tokenizer().tokenize(word))
+
+
+@cache
+def _tokenizer() -> Any:
+    from rouge_score.tokenizers import DefaultTokenizer  # imports all of nltk, which thresholds seldom need
+
+    return DefaultTokenizer(use_stemmer=True)
 
 
 def _pair(prediction: list[str], reference: list[str]) -> tuple[float, float, float]:

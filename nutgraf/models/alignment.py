@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import ot
 from numpy.typing import NDArray
 
 from nutgraf import recipe
@@ -172,6 +171,8 @@ def nearest_rotation(matrix: Matrix) -> Matrix:
 
 def transport(cost: NDArray[Any], regularisation: float) -> Matrix:
     """Match rows and columns (Sinkhorn): a non-negative square matrix whose rows and columns sum to 1, nearly."""
+    import ot  # takes a second to import, and most processes of a training match nothing
+
     # Constants added to rows and columns do not change the solution; without them exp(-cost / reg) underflows.
     cost = cost - cost.min(axis=1, keepdims=True)
     cost = cost - cost.min(axis=0, keepdims=True)

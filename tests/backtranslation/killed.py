@@ -1,6 +1,7 @@
 """Trains the tiny run with near again and again, each time killed (SIGKILL) at another moment; in the end to its end.
 
-Run as a program: corpus folder, run folder. Each life is a fork of this process, which imports but computes nothing.
+Run as a program: corpus folder, run folder. Each life is a fork of this process, which imports but computes nothing:
+also what a life would import by itself later, gensim, and torch._dynamo with the first step of an optimizer.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import torch._dynamo  # noqa: F401
+
+import nutgraf.text.embeddings  # noqa: F401
 from nutgraf import files
 from nutgraf.learning import loop
 from nutgraf.run import manifest

@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from functools import cache
 from io import StringIO
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import torch
 from rich.console import Console
 
 from nutgraf import cli
+from nutgraf.bench import startup
 from nutgraf.bench.contests import contests
 from nutgraf.bench.material import quick
 from nutgraf.bench.measure import Figures, outside_products
@@ -66,7 +68,10 @@ def test_what_is_outside_of_products() -> None:
     assert outside_products(lambda: left.add(left)) == 1
 
 
-def test_a_smoke_run_gives_every_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_smoke_run_gives_every_figure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(startup, "_run", cache(startup._run))  # each process is started once, not in every round
     with pytest.raises(SystemExit) as stopped:
         cli.main(["bench", "--quick", "--json", "--threads", "1", "--out", str(tmp_path / "bench.json")])
     assert stopped.value.code == 0

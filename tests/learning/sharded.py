@@ -1,6 +1,7 @@
 """Trains one small model in 1, 2 and 4 processes, and in 2 of which one is killed and which then resume.
 
-Run as a program: a folder, where the weights of each case are written.
+Run as a program: a folder, where the weights of each case are written. The processes are forks of it. torch imports
+torch._dynamo with the first step of an optimizer; here it is there before, so that not every fork does.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+import torch._dynamo
 from numpy.typing import NDArray
 from safetensors.torch import save_file
 from torch import Tensor, nn

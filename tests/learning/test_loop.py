@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -114,8 +115,9 @@ def trained(
     patience: int = 0,
     warn: Callable[[str], None] = ignore,
     seen: list[int] | None = None,
+    steps: int = 40,
 ) -> Seq2seq:
-    """Train 40 steps; `seen` collects the steps that were reported."""
+    """Train this many steps; `seen` collects those that were reported."""
     model = toy_model(copy=True, dropout=0.2)
     settings = Training(
         batch=16, learning_rate=5e-3, clip=1.0, shortlist=4, validate_every=10, patience=patience, held_out=20
@@ -127,8 +129,14 @@ def trained(
         if progress.done == die_at:
             raise KilledError
 
-    learn(model, *pairs(), settings, fit_of(settings, 40, settings.learning_rate), Job("key", folder, report, warn))
+    learn(model, *pairs(), settings, fit_of(settings, steps, settings.learning_rate), Job("key", folder, report, warn))
     return model
+
+
+@cache
+def undisturbed(patience: int = 0, steps: int = 40) -> Seq2seq:
+    """The model of a run that nothing ends, trained once for all tests; they must not change it."""
+    return trained(None, patience=patience, steps=steps)
 
 
 @pytest.mark.parametrize("die_at", [7, 20, 33])
@@ -137,11 +145,11 @@ def test_a_killed_run_goes_on_to_the_same_weights(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, die_at: int, patience: int
 ) -> None:
     monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)
-    undisturbed = trained(None, patience=patience).state_dict()
+    expected = undisturbed(patience).state_dict()
     with pytest.raises(KilledError):
         trained(tmp_path, die_at, patience)
     resumed = trained(tmp_path, patience=patience).state_dict()
-    assert all(torch.equal(undisturbed[name], resumed[name]) for name in undisturbed)
+    assert all(torch.equal(expected[name], resumed[name]) for name in expected)
 
 
 def saved_bytes(model: Seq2seq, folder: Path) -> bytes:
@@ -156,18 +164,18 @@ def test_a_damaged_checkpoint_warns_and_training_starts_over(
 ) -> None:
     monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)
     with pytest.raises(KilledError):
-        trained(tmp_path, die_at=20)
+        trained(tmp_path, die_at=8, steps=12)
     checkpoint = tmp_path / loop.CHECKPOINT
     whole = checkpoint.read_bytes()
     checkpoint.write_bytes(whole[: len(whole) // 2] if damage == "truncated" else b"\0" * 100)
     warnings: list[str] = []
-    steps: list[int] = []
-    restarted = trained(tmp_path, warn=warnings.append, seen=steps)
+    seen: list[int] = []
+    restarted = trained(tmp_path, warn=warnings.append, seen=seen, steps=12)
     assert len(warnings) == 1
     assert str(checkpoint) in warnings[0]
     assert "damaged" in warnings[0]
-    assert steps[0] == 1  # from the beginning, and after the warning
-    assert saved_bytes(restarted, tmp_path / "a") == saved_bytes(trained(None), tmp_path / "b")
+    assert seen[0] == 1  # from the beginning, and after the warning
+    assert saved_bytes(restarted, tmp_path / "a") == saved_bytes(undisturbed(steps=12), tmp_path / "b")
 
 
 def test_a_lack_of_memory_does_not_throw_a_checkpoint_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,13 +195,13 @@ def test_a_lack_of_memory_does_not_throw_a_checkpoint_away(tmp_path: Path, monke
 def test_a_flipped_bit_of_a_checkpoint_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)
     with pytest.raises(KilledError):
-        trained(tmp_path, die_at=20)
+        trained(tmp_path, die_at=8, steps=12)
     checkpoint = tmp_path / loop.CHECKPOINT
-    whole, expected = checkpoint.read_bytes(), saved_bytes(trained(None), tmp_path / "b")
+    whole, expected = checkpoint.read_bytes(), saved_bytes(undisturbed(steps=12), tmp_path / "b")
     for place in range(len(whole) // 16, len(whole), len(whole) // 8):
         checkpoint.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
         warnings: list[str] = []
-        restarted = trained(tmp_path, warn=warnings.append)
+        restarted = trained(tmp_path, warn=warnings.append, steps=12)
         assert [str(checkpoint) in warning for warning in warnings] == [True]
         assert saved_bytes(restarted, tmp_path / f"{place}") == expected
 

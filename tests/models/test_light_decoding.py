@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from nutgraf.models import light_decoding as light_module
 from nutgraf.models.decoding import ConvDecoder
 from nutgraf.models.light import LightModel
 from nutgraf.models.light_decoding import Forbid, LightDecoder
+from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.models.storage import load, weights_of
 from nutgraf.models.weights import PACKS, Pack, keep_float32
 from nutgraf.text.lexicon import EOS, Ids
@@ -40,10 +43,17 @@ class Options:
     related_words: int = 0
 
 
-def both(folder: Path, copy: bool, options: Options, pack: Pack = keep_float32) -> tuple[ArrayDecoder, LightDecoder]:
+@cache
+def store(copy: bool, pack: Pack) -> tuple[LightModel, Seq2seq]:
+    """Store a model, and load it with numpy and with torch; decoders do not change it."""
+    with TemporaryDirectory() as folder:
+        weights_of(toy_model(copy)).save(Path(folder), pack)
+        return LightModel.load(Path(folder)), load(Path(folder), CPU)
+
+
+def both(copy: bool, options: Options, pack: Pack = keep_float32) -> tuple[ArrayDecoder, LightDecoder]:
     """The same stored model, decoded by torch and by numpy."""
-    weights_of(toy_model(copy)).save(folder, pack)
-    light, other = LightModel.load(folder), load(folder, CPU)
+    light, other = store(copy, pack)
     marked = np.array(options.only_copied) if options.only_copied else None
     rest = options.forbid, options.related_words
     in_torch = ConvDecoder(other, options.output_words, None if marked is None else torch.from_numpy(marked), *rest)
@@ -75,8 +85,8 @@ def _one_free_word(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("copy", [False, True])
 @pytest.mark.parametrize("options", OPTIONS)
-def test_steps_have_the_same_probabilities(copy: bool, options: str, tmp_path: Path) -> None:
-    states = [decoder.start(SOURCES, False, top_words=99) for decoder in both(tmp_path, copy, OPTIONS[options])]
+def test_steps_have_the_same_probabilities(copy: bool, options: str) -> None:
+    states = [decoder.start(SOURCES, False, top_words=99) for decoder in both(copy, OPTIONS[options])]
     previous = np.full(len(SOURCES), EOS)
     for rows in ([0, 1, 2, 3, 4], [2, 2, 0, 0], [3, 1, 1], [2]):  # rows come more than once, and leave
         for state in states:
@@ -106,10 +116,9 @@ SEARCHES = {
 @pytest.mark.parametrize("copy", [False, True])
 @pytest.mark.parametrize("pack", [keep_float32, *PACKS.values()])
 @pytest.mark.parametrize("search", SEARCHES)
-def test_searches_find_the_same_sentences(copy: bool, pack: Pack, search: str, tmp_path: Path) -> None:
-    for number, options in enumerate(OPTIONS.values()):
-        (tmp_path / str(number)).mkdir()
-        decoders = both(tmp_path / str(number), copy, options, pack)
+def test_searches_find_the_same_sentences(copy: bool, pack: Pack, search: str) -> None:
+    for options in OPTIONS.values():
+        decoders = both(copy, options, pack)
         hypotheses = [[*chain(*beam(decoder, SOURCES, SEARCHES[search]))] for decoder in decoders]
         expected, found = ([(h.words.tolist(), h.score) for h in each] for each in hypotheses)
         assert [words for words, _ in found] == [words for words, _ in expected]

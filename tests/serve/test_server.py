@@ -157,20 +157,20 @@ from nutgraf.serve.models import Models
 from nutgraf.serve.server import make_app
 from nutgraf.serve.limits import Limits
 from nutgraf.summarizing.results import SummaryOptions
-models = Models.load(Path(sys.argv[1]), ["mu1-2", "all-2"], torch.device("cpu"))
-make_app(models, Limits())
-models.by_name["all-2"].answer(["A fire killed 3 people ."], SummaryOptions(explain=True, n_best=2))
+for folder in sys.argv[1:]:
+    models = Models.load(Path(folder), ["mu1-2", "all-2"], torch.device("cpu"))
+    make_app(models, Limits())
+    models.by_name["all-2"].answer(["A fire killed 3 people ."], SummaryOptions(explain=True, n_best=2))
 print(*sys.modules, sep="\\n")
 """
 
 
 def test_serving_imports_nothing_of_training(finished: Run, tmp_path: Path) -> None:
     write(finished, tmp_path / "export", ["mu1-2", "all-2"])
-    for folder in (finished.folder, tmp_path / "export"):
-        command = [sys.executable, "-c", SERVE, str(folder)]
-        loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-        assert "nutgraf.serve.app" in loaded
-        assert [name for name in TRAINING if name in loaded] == []
+    command = [sys.executable, "-c", SERVE, str(finished.folder), str(tmp_path / "export")]
+    loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert "nutgraf.serve.app" in loaded
+    assert [name for name in TRAINING if name in loaded] == []
 
 
 def test_the_models_have_names_for_people(finished: Run) -> None:

@@ -234,14 +234,16 @@ def test_a_summary_has_no_mark_that_turns_text_around_and_no_escape_code() -> No
     assert bad(["x"]) == ["[31mred Ex"]
 
 
-def test_summarizers_keep_little_of_what_they_read() -> None:
+def test_summarizers_keep_little_of_what_they_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert summarizing.CACHED_BYTES <= 1 << 20
+    monkeypatch.setattr(summarizing, "CACHED_BYTES", 1 << 17)
     summarizer = fake([3])
     tracemalloc.start()
-    for number in range(100):  # 9 MB of pieces that no text has twice
+    for number in range(13):  # 1.2 MB of pieces that no text has twice
         summarizer([" ".join(f"{'x' * 900}{number}.{place}" for place in range(100))])
     used, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert used < 5_000_000
+    assert used < 600_000
 
 
 def test_the_first_letter_is_a_capital_unless_the_word_has_its_own() -> None:
