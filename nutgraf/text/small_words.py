@@ -25,13 +25,15 @@ _FUTURE = words_of("will would")
 _BE = words_of("are be been being is was were")
 _HAVE = words_of("had has have")
 _ARTICLES = words_of("a an her his its our some the their")
-_SEVERAL = words_of("both dozens eight five four hundreds many nine scores seven several six ten thousands three two")
+_SEVERAL = words_of(
+    """both dozens eight five four hundreds many nine people police scores seven several six ten thousands three two"""
+)
 _SMALL = _LINKS | _FUTURE | _BE | _HAVE | _ARTICLES | words_of("also did do does")
 _NOT_NEEDED = words_of(
     """ag co corp corporation inc incorporated llc ltd mr mrs ms nv plc sa se spa
     monday tuesday wednesday thursday friday saturday sunday"""
 )
-_WANT_MORE = words_of("according almost compared due just nearly only related said say says such")
+_WANT_MORE = words_of("according almost compared due how just nearly only related said say says such whether why")
 _LISTS = {
     "particles": _PARTICLES,
     "joints": _JOINTS,
