@@ -131,6 +131,8 @@ class Mu1:
             arrays.pop(f"{NORM}.num_batches_tracked", None)  # for training alone
             arrays = unpack(arrays)
             check_shapes(arrays, _expected_shapes(arrays, len(vocab)))
+            if arrays.get(f"{NORM}.running_var", np.zeros(1)).min(initial=0) < 0:
+                raise ValueError(f"{NORM}.running_var is negative")
         return cls(arrays, vocab, eta, max_words)
 
 

@@ -140,6 +140,14 @@ def test_sizes_that_do_not_fit_are_refused(tmp_path: Path, name: str) -> None:
         Mu1.load(tmp_path)
 
 
+def test_a_negative_variance_is_refused(tmp_path: Path) -> None:
+    some_model().save(tmp_path)
+    stored = load_file(tmp_path / WEIGHTS)
+    save_file(stored | {"encoder.norm.running_var": np.array([1, -1, 1], dtype=np.float32)}, tmp_path / WEIGHTS)
+    with pytest.raises(RunError, match="running_var is negative"):
+        Mu1.load(tmp_path)
+
+
 def test_without_its_encoder_the_weights_must_fit_the_vectors(tmp_path: Path) -> None:
     some_model().save(tmp_path)
     stored = load_file(tmp_path / WEIGHTS)
