@@ -315,7 +315,9 @@ class Mender:
                 break
             if self.phrases.end_at(text, end) and not (has_verb and self.phrases.is_subject(text, end)):
                 return [*line, *text[last + 1 : end + 1]]
-        return shorter or line
+        verb = self._find_verb(text, last + 1) if self.phrases.is_subject(text, last) and not shorter else []
+        added = [k for k in range(last + 1, verb[-1] + 1) if text[k] not in self.known.articles] if verb else []
+        return shorter or [*line, *(text[k] for k in added)]
 
     def _may_end(self, text: Sequence[int], place: int) -> bool:
         return place >= 0 and self.phrases.may_end_at(text, place) and not self.phrases.is_subject(text, place)

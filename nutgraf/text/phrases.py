@@ -44,6 +44,8 @@ class Phrases:
             return True
         if place and text[place - 1] in known.marks and word in self.grammar.past | self.grammar.in_ing:
             return False  # ", helped by rain"
+        if place and text[place - 1] in known.links and word in self.grammar.in_ing and follower in known.links:
+            return False  # "before moving to Oslo"
         if follower in known.links:  # "fire broke" goes on with "out", "aims" with "to buy", but not "shut" on Monday
             needless = any(next_word in known.not_needed for next_word in text[place + 2 : place + 3])
             opens = (follower in known.particles and not needless) or follower == self.grammar.to
