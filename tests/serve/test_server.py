@@ -148,7 +148,8 @@ def test_the_default_model_and_why(finished: Run) -> None:
 # What training and evaluation need, and serving does not.
 TRAINING = (
     "gensim", "ot", "rouge_score", "matplotlib", "sklearn", "nutgraf.backtranslation", "nutgraf.evaluation",
-    "nutgraf.report", "nutgraf.learning.loop", "nutgraf.models.dbae", "nutgraf.models.mu1", "nutgraf.models.pr_thr",
+    "nutgraf.report", "nutgraf.learning.loop", "nutgraf.models.dbae", "nutgraf.models.moment_matching",
+    "nutgraf.models.pr_thr",
 )  # fmt: skip
 SERVE = """
 import sys, torch, nutgraf.cli
