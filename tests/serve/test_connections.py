@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import resource
 import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
 from threading import Timer
 from typing import Any
 
@@ -208,9 +210,10 @@ def test_nonsense_in_a_body_or_after_it_leaves_nothing_in_the_log(caplog: pytest
 def few_descriptors(free: int) -> Iterator[None]:
     """Leave this process this many descriptors."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with socket.socket() as last:
-        used = last.fileno()
-    resource.setrlimit(resource.RLIMIT_NOFILE, (used + free, before[1]))
+    used = {int(path.name) for path in Path("/dev/fd").iterdir()}  # earlier tests may have left gaps
+    numbers = (number for number in itertools.count() if number not in used)
+    last = next(itertools.islice(numbers, free - 1, None))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (last + 1, before[1]))
     try:
         yield
     finally:
