@@ -93,7 +93,9 @@ class Mu1:
 
     def with_eta(self, eta: float, max_words: int | None = None) -> Mu1:
         """Return the same model with another threshold, and another N where given."""
-        return replace(self, eta=float(eta), max_words=max_words or self.max_words)
+        changed = replace(self, eta=float(eta), max_words=max_words or self.max_words)
+        changed.__dict__["_multiplied"] = self._multiplied  # else it would be multiplied again
+        return changed
 
     def knowing(self, ids: Ids) -> Mu1:
         """Return the same model without the encoder, for those of its words that are among these; others are UNK."""

@@ -37,12 +37,11 @@ class Soundness:
     def _is_odd(self, pair: tuple[int, int]) -> bool:
         """Whether the second of two words cannot follow the first."""
         grammar, known = self.phrases.grammar, self.phrases.known
-        plain = known.links - known.joints - known.negations
         if pair[0] == grammar.to:
             return pair[1] not in grammar.bare
         if pair[0] in known.numbers:
             return pair[1] in known.genitive
-        return pair[0] in plain and pair[1] in plain
+        return all(word in known.links and word not in known.joints | known.negations for word in pair)
 
     def _keeps_verbs(self, text: Sequence[int], line: Sequence[int]) -> bool:
         """Whether a line has the verbs of its text in their order, and each "to" behind its own."""
@@ -71,8 +70,10 @@ class Soundness:
 
     def _replaces_verb(self, text: Sequence[int], word: int, before: int, after: int) -> bool:
         """Whether a verb that the text lacks stands in place of one that it has: "opposes" for "posted"."""
-        grammar, reports = self.phrases.grammar, self.phrases.known.reports
-        known = grammar.past | grammar.third
-        if word not in known or not 0 <= before < after:
+        if not 0 <= before < after or not self._has_tense(word):
             return False
-        return any(text[k] in known and text[k] not in reports for k in range(before + 1, after))
+        reports = self.phrases.known.reports
+        return any(self._has_tense(text[k]) and text[k] not in reports for k in range(before + 1, after))
+
+    def _has_tense(self, word: int) -> bool:
+        return word in self.phrases.grammar.past or word in self.phrases.grammar.third

@@ -241,8 +241,9 @@ class Agreed:
             return []
         lengths = (round(share * usual) for share in self.agreement.weights.initial_lengths)
         bounded = [min(max(words, decoding.min_words, 1), decoding.max_words) for words in lengths]
-        lines = [self.cutter.with_eta(self.cutter.eta, words)(sentences) for words in bounded]
-        return [[[*of_one] * self.agreement.weights.initial_votes for of_one in zip(*lines, strict=True)]]
+        longest = self.cutter.with_eta(self.cutter.eta, max(bounded))(sentences)
+        votes = self.agreement.weights.initial_votes
+        return [[[line[:words] for words in bounded] * votes for line in longest]]
 
     def _part(self, request: SearchRequest, before: int) -> SearchRequest:
         """Return the same for one member, with its own beam; its progress is a part, behind that of `before` others."""

@@ -42,7 +42,8 @@ class Phrases:
             return False
         if follower is None or follower in known.marks:
             return True
-        if place and text[place - 1] in known.marks and word in self.grammar.past | self.grammar.in_ing:
+        participle = word in self.grammar.past or word in self.grammar.in_ing
+        if place and text[place - 1] in known.marks and participle:
             return False  # ", helped by rain"
         if place and text[place - 1] in known.links and word in self.grammar.in_ing and follower in known.links:
             return False  # "before moving to Oslo"
