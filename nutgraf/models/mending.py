@@ -36,6 +36,7 @@ MOST_FOR_VERB = 8  # the same, where the line would otherwise have no verb
 MOST_TO_VERB = 10  # words between the end of a line that has no verb and the verb
 MOST_MOVED = 6  # words between a preposition and what a line has behind it, where another one belongs
 MOST_REPORT = 6  # words from "announced" of "Acme announced that it has sold" to what comes behind "sold"
+MOST_NAMES = 2  # first names behind a title
 MOST_SUBJECT = 6  # words of a subject that may have been left out by mistake
 
 
@@ -75,7 +76,7 @@ class Mender:
         line, places = self._drop_lone_links(source, line, self.grammar.match(source, line))
         line, places = self._move_links(source, *self._drop_report(source, line, places))
         line, places = self._add_verb(source, *self._add_subject(source, line, places))
-        line, places = self._join(source, line, places)
+        line, places = self._drop_needless(*self._join(source, line, places))
         line = self._finish(source, self._keep_forms(source, line, places), places, least)
         while line and line[-1] == self.genitive:
             del line[-1]
@@ -146,6 +147,8 @@ class Mender:
     ) -> tuple[list[int], list[int]]:
         """Return the line and its places with the text's first words, where it begins behind them or with a verb."""
         first = places[0] if line else 0
+        if first == 1 and line[0] in self.known.titles:
+            return list(line), list(places)  # "senator" of "U.S. senator"
         if first < 1 or any(word in self.known.marks for word in text[:first]):
             return list(line), list(places)
         # "Daisy" of "Daisy Systems", "at least" of "at least seven", "head of" of "head of Acme"
@@ -153,7 +156,7 @@ class Mender:
         name = amount or (first <= MOST_MORE and not any(self.phrases.is_plain(word) for word in text[:first]))
         before = next((word for word in text[first - 1 :: -1] if word not in self.known.articles), -1)
         part = first <= MOST_SUBJECT and before in self.known.links and before != text[0]
-        lacking = line[0] in self.known.links or self.phrases.is_verb(text, first)
+        lacking = line[0] in self.known.links or before in self.known.relative or self.phrases.is_verb(text, first)
         if not (name or part or (first <= MOST_SUBJECT and lacking)):
             return list(line), list(places)
         end = next((place for place in range(first) if text[place] == self.said), first)  # "Acme" of "Acme said it"
@@ -216,6 +219,19 @@ class Mender:
             at.append(place)
         return joined, at
 
+    def _drop_needless(self, line: Sequence[int], places: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Return the line and its places without "are" of "seven people are killed" and "J." of "Senator J. Hart"."""
+
+        def is_needless(i: int) -> bool:
+            if i == 0 or line[i] in self.known.initials:
+                return i > 0 and line[i - 1] in self.known.titles
+            participle = any(word in self.grammar.past or word in self.grammar.going for word in line[i + 1 : i + 2])
+            after_subject = not self.phrases.is_plain(line[i - 1]) and line[i - 1] not in self.grammar.infinitive
+            return line[i] in self.known.be and participle and after_subject
+
+        kept = [i for i in range(len(line)) if not is_needless(i)]
+        return [line[i] for i in kept], [places[i] for i in kept]
+
     def _missing(self, text: Sequence[int], before: int, place: int, word: int) -> list[tuple[int, int]]:
         """Return what should not have been left out between two words of a line: its places, and what to say there."""
         gap, last, known = range(before + 1, place), text[before], self.known
@@ -233,22 +249,42 @@ class Mender:
         if text[gap[0]] in known.marks and len(gap) > 1:
             gap = gap[1:]  # a headline has no comma before "after"
         content = [k for k in gap if text[k] not in known.small and text[k] not in known.not_needed]
+        titled = self._first_names(text, gap)
+        if titled is not None:
+            return [(k, text[k]) for k in titled]
         apart = any(text[k] in known.pronouns or text[k] in known.marks for k in content)
         one_phrase = len(content) == len(gap)  # "oil company" of "state-run oil company petrobras"
         if len(gap) > MOST_MISSING or len(content) > 1 + one_phrase or apart:
             return self._first_missing(text, gap)
         needed = {*content, *(k for k in gap if text[k] in known.links and text[k + 1] not in known.not_needed)}
         needed |= {k - 1 for k in needed if text[k] in known.negations and k > gap[0]}  # "did not"
-        helps = text[gap[0]] in known.be and (last in self.grammar.infinitive or last in known.links)
-        if len(gap) == 1 and (text[place] in known.each or helps):
+        helps = text[gap[0]] in known.be | known.have and (last in self.grammar.infinitive or last in known.links)
+        if len(gap) == 1 and (text[place] in known.each or (helps and text[place] != self.grammar.to)):
             needed.add(gap[0])  # "30 cents a share", "may be forced", "after being forced"
         return [(k, text[k]) for k in sorted(needed)]
+
+    def _first_names(self, text: Sequence[int], gap: range) -> list[int] | None:
+        """Return the places that a gap behind a title needs, if it has only names: a headline has no first ones.
+
+        "Senators Lee and Hart" of "Senators Ann Lee and Mary Hart". None: it is no such gap.
+        """
+        known, joint = self.known, text[gap[0]] in self.known.joints
+        names = gap[joint:]
+        before = text[max(0, gap[0] - 1 - joint * (1 + MOST_NAMES)) : gap[0]]  # "senators Ann Lee" before "and"
+        is_name = all(not self.phrases.is_plain(text[k]) for k in names)
+        if not 0 < len(names) <= MOST_NAMES or not is_name or known.titles.isdisjoint(before):
+            return None
+        last = text[gap.stop]
+        ends = last in self.phrases.verbs or self.phrases.is_plain(last)  # so that the last name is in the gap
+        return [*gap[:joint], *(names[-1:] if ends else ())]
 
     def _first_missing(self, text: Sequence[int], gap: range) -> list[tuple[int, int]]:
         """Return the first word of a longer gap, if it ends the phrase before it or opens the one behind it."""
         first, opens = text[gap[0]], all(text[k] not in self.known.after_phrase for k in gap[1:])
         ends = not self.phrases.end_at(text, gap[0] - 1) and self.phrases.end_at(text, gap[0])
         marked = any(text[k] in self.known.marks for k in gap)
+        if text[gap[0] - 1] in self.known.initials:
+            return [(gap[0], first)]  # "Henry E. Hart"
         link = first in self.known.links and len(gap) <= MOST_MISSING + 1 and opens and not marked
         return [(gap[0], first)] if (ends or link) and first not in self.known.not_needed else []
 

@@ -68,6 +68,8 @@ class Phrases:
             return True  # "to facilitate the": of any word
         if any(word in self.known.relative for word in before[-1:]) and any(w in self.known.articles for w in follower):
             return True  # "that circles a star"
+        if any(word in self.known.joints for word in before[-1:]) and any(w in self.known.the for w in follower):
+            return text[place] in self.verbs  # "build and manage a network"
         if text[place] in self.only_bare:  # "the deal" and "sales forecast" are no verbs, "may deal" is one
             return any(word in self.grammar.infinitive or word in self.known.pronouns for word in before[-1:])
         return text[place] in self.verbs and not any(word in self.known.articles for word in before)

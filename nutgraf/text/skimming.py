@@ -64,6 +64,7 @@ _COMPANIES = words_of("ag co corp inc incorporated llc lp ltd nv plc sa se")
 _ARTICLES = words_of("a an the")
 _OBJECTS = _ARTICLES | words_of("he her his it its that their they to")  # a verb stands before these, or a plural
 _AFTER_PARTICIPLE = words_of("as at by for from in on under with")  # "owned by"
+_AFTER_NOUN = words_of(", 's a an and as at by for from in of on or with")  # "ships" of "cars, trains, ships and"
 _NO_VERBS = words_of(
     """angeles arkansas athens brussels dallas emirates hundred illinois kansas massachusetts nations netherlands
     orleans paris philippines states texas united vegas wales"""
@@ -210,11 +211,22 @@ def _aside(words: Words) -> Span | None:
     for start in breaks:
         first = _at(words, start + 1)
         is_age = first.isdigit() and _at(words, start + 2) == ","
-        if first in _ASIDES or is_age:
-            end = _end_of_aside(words, start, breaks)
-            if end > 0 and _is_balanced(words[start:end]):
-                return start, end
+        end = _end_of_aside(words, start, breaks) if first in _ASIDES or is_age else _closed_aside(words, start)
+        if end > 0 and _is_balanced(words[start:end]):
+            return start, end
     return None
+
+
+def _closed_aside(words: Words, start: int) -> int:
+    """Return where an aside in any words ends: at the comma between it and the sentence's first verb; 0: it is none."""
+    end = _find(words, ",", start + 1, start + 2 + MOST_ASIDE)
+    says = _at(words, start + 1) in _SAY
+    if words[start] != "," or end < 0 or says or _has_verb(words, start) or _has_verb(words, end, start + 2):
+        return 0
+    verb = end + 1 + _at(words, end + 1).endswith("ly")
+    follower = _at(words, verb + 1)
+    goes_on = follower not in _AFTER_NOUN and follower not in _STOPS
+    return end + 1 if _is_strong(words, verb) or (_is_in_s(_at(words, verb)) and goes_on) else 0
 
 
 def _end_of_aside(words: Words, start: int, breaks: Sequence[int]) -> int:
@@ -306,7 +318,7 @@ def _has_verb(words: Words, end: int, start: int = 1) -> bool:
 
 def _is_strong(words: Words, place: int) -> bool:
     """Whether a word is a verb with a tense, and surely no noun or participle."""
-    word, following = words[place], _at(words, place + 1)
+    word, following = _at(words, place), _at(words, place + 1)
     if word in _HELPERS or word in _SAY:
         return word != "may" or _at(words, place - 1) not in _BEFORE_MONTH
     past = word in _PASTS or _is_in_ed(word)

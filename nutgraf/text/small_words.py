@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from string import ascii_lowercase
 
 from nutgraf.text.inflection import words_of
 from nutgraf.text.tokens import is_number
@@ -16,8 +17,9 @@ _LINKS = (
     _PARTICLES
     | _JOINTS
     | words_of(
-        """across after against amid among as at because before between but by despite during for from if including into
-        n't no not of per since than to toward towards under until via when where while with within without"""
+        """across after against amid among as at because before between but by despite during following for from if
+        including into n't no not of per since than to toward towards under until via when where while with within
+        without"""
     )
 )
 _PRONOUNS = words_of("he i it she that these they this those we which who whom you")
@@ -32,6 +34,10 @@ _SMALL = _LINKS | _FUTURE | _BE | _HAVE | _ARTICLES | words_of("also did do does
 _NOT_NEEDED = words_of(
     """ag co corp corporation inc incorporated llc ltd mr mrs ms nv plc sa se spa
     monday tuesday wednesday thursday friday saturday sunday"""
+)
+_TITLES = words_of(
+    """ambassador chairman chairwoman chancellor congressman congresswoman gov. governor mayor minister premier
+    president rep. representative reps. secretary sen. senator senators sens."""
 )
 _WANT_MORE = words_of("according almost compared due how just nearly only related said say says such whether why")
 _LISTS = {
@@ -61,6 +67,7 @@ _LISTS = {
     "spans": words_of("day days hour hours minutes month months week weeks year years"),
     "apart": words_of("after ago ahead before earlier later"),
     "each": words_of("barrel day hour kilometre litre mile minute month ounce person share tonne unit week year"),
+    "titles": _TITLES,
     "clause": words_of("after as because but if says say that when while which who"),
     "want_more": _WANT_MORE,
     "after_phrase": _SMALL | _PRONOUNS | _NOT_NEEDED | _WANT_MORE,
@@ -97,10 +104,12 @@ class SmallWords:
     spans: Words  # of time, which go on with the next ones: "a day after"
     apart: Words
     each: Words  # "hour" of "140 km an hour"
+    titles: Words  # "senator", behind which a headline has no first name
     clause: Words  # "after": a new subject comes behind these
     want_more: Words  # "due": no line ends in these
     after_phrase: Words  # a phrase is over before these
     numbers: Words
+    initials: Words  # "j."
 
     @classmethod
     def of(cls, words: Sequence[str]) -> SmallWords:
@@ -108,4 +117,5 @@ class SmallWords:
         ids = {word: place for place, word in enumerate(words)}
         found = {name: frozenset(ids[word] for word in listed if word in ids) for name, listed in _LISTS.items()}
         found["numbers"] = frozenset(place for place, word in enumerate(words) if is_number(word))
+        found["initials"] = frozenset(ids[f"{letter}."] for letter in ascii_lowercase if f"{letter}." in ids)
         return cls(*(found[field.name] for field in fields(cls)))

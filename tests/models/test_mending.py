@@ -24,6 +24,37 @@ def mended(text: str, line: str, least: int = 1) -> str:
 @pytest.mark.parametrize(
     ("text", "line", "wanted"),
     [
+        ("senator mary hart named jo .", "senator hart names jo", "senator hart names jo"),
+        ("senator mary j. hart named jo .", "senator j. hart names jo", "senator hart names jo"),
+        ("mary j. hart named jo .", "mary j. names jo", "mary j. hart names jo"),
+        ("u.s. senator mary hart named jo .", "senator hart names jo", "senator hart names jo"),
+        ("acme senator mary hart named jo .", "acme senator hart names jo", "acme senator hart names jo"),
+        ("senators ann lee and mary hart named jo .", "senators lee hart names jo", "senators lee and hart name jo"),
+        ("acme fell after president jo hart resigned .", "acme fell after president resigns", None),
+        ("teacher mary hart named jo .", "teacher hart names jo", "teacher mary hart names jo"),
+    ],
+)
+def test_behind_a_title_a_headline_has_no_first_name(text: str, line: str, wanted: str | None) -> None:
+    assert mended(text, line) == (wanted or "acme fell after president hart resigns")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "wanted"),
+    [
+        ("seven people are killed in oslo .", "seven people are killed in oslo", "seven people killed in oslo"),
+        ("the plant is closing in oslo .", "plant is closing in oslo", "plant closing in oslo"),
+        ("the plant may be closed .", "plant may be closed", "plant may be closed"),
+        ("a man who was killed in oslo fell .", "man who was killed in oslo fell", "man who was killed in oslo fell"),
+        ("the plant is safe .", "plant is safe", "plant is safe"),
+    ],
+)
+def test_a_headline_has_no_helping_verb_before_a_participle(text: str, line: str, wanted: str) -> None:
+    assert mended(text, line) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "wanted"),
+    [
         ("heavy rain and winds of up to 90 miles , it said .", "heavy rain winds up to 90 miles", None),
         (
             "winds of 140 miles an hour hit the coast .",
@@ -45,6 +76,13 @@ def mended(text: str, line: str, least: int = 1) -> str:
         ("in may acme named a chief .", "acme names chief", "acme names chief"),
         ("oil company zenith acme named ann .", "oil acme names ann", "oil company zenith acme names ann"),
         ("ann died after being hit .", "ann died after hit", "ann died after being hit"),
+        ("acme aims to have closed a plant .", "acme aims to closed plant", "acme aims to have closed plant"),
+        (
+            "acme fell following the latest cut in oslo .",
+            "acme fell cut in oslo",
+            "acme fell following latest cut in oslo",
+        ),
+        ("the firm that runs acme named ann .", "runs acme names ann", "firm that runs acme names ann"),
         ("a fault that cuts power .", "fault cuts power", "fault that cuts power"),
         ("acme fell as it closed a plant .", "acme fell as closes plant", "acme fell as it closes plant"),
         ("acme fell , after a fire .", "acme fell fire", "acme fell after fire"),
@@ -84,7 +122,7 @@ def test_what_joins_two_words_comes_back(text: str, line: str, wanted: str | Non
         ("acme and zenith have named ann .", "acme and zenith names ann", "acme and zenith name ann"),
         ("the firm of ann and jo has named me .", "firm of ann", "firm of ann and jo names me"),
         ("firms at the port have named ann .", "firms", "firms name ann"),
-        ("acme may have named ann .", "acme may named ann", "acme may named ann"),
+        ("acme may have named ann .", "acme may named ann", "acme may have named ann"),
         ("acme has named ann .", "acme has named ann", "acme has named ann"),
         ("acme is naming a chief and closing a plant .", "acme to close plant", "acme to close plant"),
         ("police in oslo named a man .", "police in oslo names man", "police in oslo name man"),

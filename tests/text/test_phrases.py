@@ -42,6 +42,8 @@ def test_where_a_phrase_ends(text: str, ends: str) -> None:
         ("the pay rise of ann .", ""),
         ("a planet that circles a star .", "circles"),
         ("a man closed it to facilitate the deal .", "closed facilitate"),
+        ("acme may close and deal the cards .", "close deal"),
+        ("a close and a deal of the year .", ""),
     ],
 )
 def test_what_is_a_verb(text: str, verbs: str) -> None:

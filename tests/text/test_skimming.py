@@ -75,7 +75,7 @@ def test_sources_are_not_read(text: str, wanted: str | None) -> None:
         ("In a letter to shareholders, Acme said it would close a plant.", "acme said it would close a plant ."),
         ("At a summit in Ostrel, Corvania, leaders agreed on a plan.", "leaders agreed on a plan ."),
         ("Reeling from the fire in May, the club sold its best player.", "the club sold its best player ."),
-        ("At least seven people, two of them children, were hurt.", None),
+        ("At least seven people in Ostrel and Velmora were hurt.", None),
         ("Boeing, Airbus and Embraer cut their forecasts for next year.", None),
         ("After the fire in the plant, it was closed for good.", None),  # nobody knows what was closed
     ],
@@ -96,6 +96,12 @@ def test_what_comes_before_the_subject_is_not_read(text: str, wanted: str | None
         ("Acme will buy Zenith for cash, which makes lamps in Ohio.", "acme will buy zenith for cash ."),
         ("Acme & Co named Ann Lee its new chief.", "acme named ann lee its new chief ."),
         ("Acme and Co Ltd named Ann Lee its chief.", "acme named ann lee its chief ."),
+        ("Sen. Lee, ranking member of the committee, today urged the bank to act.", "sen. lee urged the bank to act ."),
+        ("Ann Lee, held captive for nearly four months, is free again.", "ann lee is free again ."),
+        ("A crash near Ostrel, Velmora, kills all nine passengers.", "a crash near ostrel kills all nine passengers ."),
+        ("At least seven people, two of them children, were hurt.", "at least seven people were hurt ."),
+        ("Cars, trains, ships and planes were late in Ostrel.", None),  # a list
+        ("Acme named Ann Lee, Jo Doe, both of Ostrel, and Kim Roe.", None),  # the verb is before it
         ("A court clears Ann Lee, the former mayor of Ostrel, of fraud.", None),  # no verb behind it
         ("Acme cut jobs, a step that shareholders had asked for.", None),
         ("Acme said the corp will name a chief in May.", None),
