@@ -404,6 +404,9 @@ class Agreement(Section):
     text_pairs: Probability = default(
         0.0, "least probability of a word that follows the word before it in the text, too"
     )
+    initial_weight: NotNegative = default(
+        0.0, "weight of the share of a real summary that mu1-0 expects in a line; where it proposes lines, too"
+    )
     beam: Hypotheses = default(5, "summaries that each model proposes, in place of `decoding.beam`")
     initial_beam: Hypotheses = default(5, "summaries that members of `plan.learn_initial` propose")
     initial_lengths: Lengths = default(

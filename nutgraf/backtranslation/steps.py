@@ -398,7 +398,7 @@ class Steps:
         weights, fluency = self.recipe.agreement, self._fluency(vocabulary.ids, min_count=2)
         Members(
             tuple(str(name) for name in names if not name.expands and not name.initial),
-            next(str(name) for name in names if name.expands),
+            next((str(name) for name in names if name.expands and weights.expander_weight), None),
             weights,
             fluency,
             made_from,

@@ -72,10 +72,10 @@ def summarize(
 
     The score of `--n-best` is the model's own probability of the summary, per word: the geometric mean over its
     words and its end. Where several models agree on a summary (agreed-N, such as the model that comes with nutgraf), it
-    is a number below 1, usually below 0: how like the line is to their other proposals, how well the text could be
-    guessed from it, and how well it reads; `--explain` shows these three. A higher score is better. It compares
-    summaries of one text, not texts. The first line is the summary that you get without `--n-best`; the others are in
-    the order of their scores.
+    is a sum: how like the line is to their other proposals, how well it reads, how much of a real summary it has and,
+    in some models, how well the text could be guessed from it; `--explain` shows these. A higher score is better. It
+    compares summaries of one text, not texts. The first line is the summary that you get without `--n-best`; the others
+    are in the order of their scores.
 
     With `--explain`, a word that is not in the text is shown as [word], a name or number that is not as [word?].
 

@@ -1,14 +1,17 @@
-"""What several summarizers agree on for a text, weighed by an expander and by trigrams (not in the paper).
+"""What several summarizers agree on for a text, weighed by trigrams, mu1-0 and an expander (not in the paper).
 
 Each of them proposes the summaries of its beam. Of all of them, s is best for the text x by
 
     mean over the other proposals r of (ROUGE-1 + ROUGE-2 + ROUGE-L)(s, r) / 3      minimum Bayes risk
     + a * log p(x | s) / |x|                                                        the expander: s tells x from others
     + b * log p(s) / |s|                                                            trigrams of the summaries: fluency
+    + c * 2 sum of f(x, v) over v in s / (|s| + sum of f(x, v) over v in x)         mu1-0: the words that it expects
 
 ROUGE is F1 on word ids without stemming, and lengths count a sentence's end. The second and third term are a noisy
-channel, the first stands for log p(s | x). p(s) is the product of max(p(w | the two words before), t [w follows the
-word before it in x, too]): trigrams know little of rare names, and what a text says in a row is well said.
+channel, the first stands for log p(s | x). The last is the ROUGE-1 that mu1-0 expects of s: its f(x, v) is the
+probability that v of x is in the summary; a word counts once. p(s) is the product of max(p(w | the two words before),
+t [w follows the word before it in x, too]): trigrams know little of rare names, and what a text says in a row is well
+said.
 
 all-N learns from what its teachers agree on, and agreed-N is what its members agree on when they summarize.
 """
@@ -24,6 +27,7 @@ from numpy.typing import NDArray
 
 from nutgraf import recipe
 from nutgraf.models.mending import Mender
+from nutgraf.models.mu1 import Mu1
 from nutgraf.models.proposals import Proposal, Score
 from nutgraf.models.scoring import Estimate, PairScorer, Side, mean_log_probs
 from nutgraf.models.soundness import Soundness
@@ -42,14 +46,24 @@ Proposals = Sequence[Sequence[Ids]]  # of each text
 
 
 @dataclass(frozen=True)
+class Weighed:
+    """Proposals for texts: the one at a place is for the text whose number is there in `rows`."""
+
+    texts: Sequence[Ids]
+    rows: Table
+    proposals: Corpus
+
+
+@dataclass(frozen=True)
 class Agreement:
     """What orders the proposals of several summarizers."""
 
-    expander: PairScorer
+    expander: PairScorer | None  # none: not weighed
     fluency: Trigrams
     weights: recipe.Agreement
     wording: Wording | None = None  # puts proposals into the words of real summaries
     mender: Mender | None = None  # makes whole lines of proposals
+    cutter: Mu1 | None = None  # mu1-0, which knows what words to expect
 
     def edit(self, texts: Sequence[Ids], proposed: Proposals, decoding: recipe.Decoding) -> Proposals:
         """Return the proposals for each text as real summaries would say them, as whole lines.
@@ -81,7 +95,7 @@ class Agreement:
         weighed = Corpus.of(words for group, _ in alike for words in group[:kept])
         rows = np.repeat(np.arange(len(alike)), [len(group[:kept]) for group, _ in alike])
         likeness = np.concatenate([*(values[:kept] for _, values in alike), np.zeros(0)])
-        scores = self._score(likeness, *self._log_probs(Corpus.of(texts), rows, weighed, estimate))
+        scores = self._score(likeness, Weighed(texts, rows, weighed), estimate)
         best: list[list[Proposal]] = [[] for _ in texts]
         for place in sorted(range(len(scores)), key=lambda place: -scores[place].total):
             best[rows[place]].append(Proposal(np.array(weighed[place]), scores[place]))
@@ -90,33 +104,51 @@ class Agreement:
             for first, (group, _) in zip(best, alike, strict=True)
         ]
 
-    def _score(self, likeness: Floats, content: Floats, fluency: Floats) -> list[Score]:
-        """Return the scores of proposals, from mean log-probabilities."""
-        totals = likeness + (self.weights.expander_weight * content + self.weights.fluency_weight * fluency)
-        columns = (totals, likeness, np.exp(content), np.exp(fluency))
-        return [Score(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+    def _score(self, likeness: Floats, of: Weighed, estimate: Estimate) -> list[Score]:
+        """Return the scores of proposals."""
+        if len(of.proposals) == 0:
+            return []
+        weights = self.weights
+        fluency = sum_by_sentence(np.log(self._probabilities(of)), of.proposals) / (of.proposals.lengths + 1)
+        totals, expected, content = likeness + weights.fluency_weight * fluency, None, None
+        if self.cutter is not None and weights.initial_weight:
+            expected = expected_overlap(of, self.cutter.probabilities(of.texts))
+            totals = totals + weights.initial_weight * expected
+        if self.expander is not None and weights.expander_weight:
+            sides = Side(of.proposals, np.arange(len(of.proposals))), Side(Corpus.of(of.texts), of.rows)
+            content = mean_log_probs(self.expander, *sides, estimate)
+            totals = totals + weights.expander_weight * content
+        columns = totals, likeness, np.exp(fluency), expected, None if content is None else np.exp(content)
+        none = itertools.repeat(None)
+        return [Score(*row) for row in zip(*(none if c is None else c.tolist() for c in columns), strict=False)]
 
-    def _log_probs(self, texts: Corpus, rows: Table, proposals: Corpus, estimate: Estimate) -> tuple[Floats, Floats]:
-        """Return log p(x | s) / |x| and log p(s) / |s| of each proposal, for the text of its row."""
-        if len(proposals) == 0:
-            return np.zeros(0), np.zeros(0)
-        sides = Side(proposals, np.arange(len(proposals))), Side(texts, rows)
-        content = mean_log_probs(self.expander, *sides, estimate)
-        fluency = sum_by_sentence(np.log(self._probabilities(texts, rows, proposals)), proposals)
-        return content, fluency / (proposals.lengths + 1)
-
-    def _probabilities(self, texts: Corpus, rows: Table, proposals: Corpus) -> Floats:
+    def _probabilities(self, of: Weighed) -> Floats:
         """Return p(w | before) of each word and end: with `text_pairs`, what follows in the text may follow here."""
-        known = self.fluency.probabilities(proposals)
+        known = self.fluency.probabilities(of.proposals)
         if not self.weights.text_pairs:
             return known
-        pairs, start = [frozenset(itertools.pairwise(text.tolist())) for text in texts], 0
-        for row, words in zip(rows.tolist(), proposals, strict=True):
+        pairs, start = [frozenset(itertools.pairwise(text.tolist())) for text in of.texts], 0
+        for row, words in zip(of.rows.tolist(), of.proposals, strict=True):
             for place, pair in enumerate(itertools.pairwise(words.tolist()), start + 1):
                 if pair in pairs[row]:
                     known[place] = max(known[place], self.weights.text_pairs)
             start += len(words) + 1
         return known
+
+
+def expected_overlap(of: Weighed, likely: Sequence[NDArray[np.float32]]) -> Floats:
+    """Return ROUGE-1 of each proposal, if each word of its text is in the real summary as likely as is said."""
+    expected = []
+    for text, probabilities in zip(of.texts, likely, strict=True):
+        best: dict[int, float] = {}
+        for word, probability in zip(text.tolist(), probabilities.tolist(), strict=True):
+            best[word] = max(probability, best.get(word, 0.0))
+        expected.append((best, sum(best.values())))
+    found = []
+    for row, words in zip(of.rows.tolist(), of.proposals, strict=True):
+        best, total = expected[row]
+        found.append(2 * sum(best.get(word, 0.0) for word in {*words.tolist()}) / max(len(words) + total, 1.0))
+    return np.array(found)
 
 
 def most_alike(groups: Proposals) -> list[tuple[list[Ids], Floats]]:

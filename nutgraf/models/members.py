@@ -21,7 +21,7 @@ class Members:
     """Whose proposals agreed-N chooses from, and how. Its models are in their own folders."""
 
     summarizers: tuple[str, ...]  # the first one explains
-    expander: str
+    expander: str | None  # none: nothing is weighed by it
     weights: recipe.Agreement
     fluency: Trigrams
     made_from: dict[str, str]  # the digest of each model's files: other models make another agreed-N
@@ -30,7 +30,7 @@ class Members:
     @property
     def names(self) -> tuple[str, ...]:
         """All seq2seq models."""
-        return (*self.summarizers, self.expander)
+        return (*self.summarizers, *([self.expander] if self.expander else []))
 
     @property
     def beams(self) -> list[int]:
@@ -68,7 +68,7 @@ class Members:
                     "run redoes this step in seconds; then export once more, if this is an export"
                 )
             summarizers, expander, cutter = tuple(table["summarizers"]), table["expander"], table["cutter"]
-            parsed = [ModelName.parse(name) for name in (*summarizers, expander)]
+            parsed = [ModelName.parse(name) for name in (*summarizers, *([] if expander is None else [expander]))]
             if not summarizers or any(name.chain == AGREED or name.initial for name in parsed):
                 raise ValueError("members that are no trained models")
             if cutter not in (None, str(CUTTER)):

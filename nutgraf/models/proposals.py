@@ -9,15 +9,23 @@ from nutgraf.text.lexicon import Ids
 
 @dataclass(frozen=True)
 class Score:
-    """Why agreed-N prefers one summary to another: `total` orders them. More is better, in all four.
+    """Why agreed-N prefers one summary to another: `total` orders them. More is better, in all.
 
-    total = agreement + expander_weight * log(content) + fluency_weight * log(fluency), with the recipe's weights.
+    total = agreement + fluency_weight * log(fluency) + initial_weight * expected + expander_weight * log(content), with
+    the recipe's weights. What has no weight is not computed, and None.
     """
 
     total: float
     agreement: float  # how much it is like the other proposals, from 0 to 1
-    content: float  # how well the text could be guessed from it: the expander's probability per word of the text
     fluency: float  # how much it reads like a summary: the trigrams' probability per word
+    expected: float | None = None  # how much of a real summary it has, as mu1-0 expects it, from 0 to 1
+    content: float | None = None  # how well the text could be guessed from it: the expander's probability per word
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """What the total is made of, by name."""
+        names = ("agreement", "fluency", "expected", "content")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 @dataclass(frozen=True)

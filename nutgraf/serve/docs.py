@@ -28,7 +28,7 @@ RESPONSE = """{
     }
   ]
 }"""
-SCORE = '"score": {"total": -2.81, "agreement": 0.87, "content": 0.16, "fluency": 0.39}'
+SCORE = '"score": {"total": 1.22, "agreement": 0.71, "fluency": 0.39, "expected": 0.40, "content": null}'
 _PAGE = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string("""<!doctype html>
 <html lang="en">
 <head>
@@ -59,9 +59,10 @@ _PAGE = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_
 <pre><code>{{ response }}</code></pre>
 <p>A model such as agreed-2, in which several models agree, has no probability of a line. Its lines have a score, the
 higher the better: <code>{{ score }}</code>. <code>total</code> orders the lines. It is made of <code>agreement</code>
-(how like the line is to the others that the models proposed, from 0 to 1), <code>content</code> (how well the text
-could be guessed from it) and <code>fluency</code> (how much it reads like a summary). The last two are probabilities
-per word.</p>
+(how like the line is to the others that the models proposed, from 0 to 1), <code>fluency</code> (how much it reads
+like a summary, a probability per word), <code>expected</code> (how much of a real summary it has, as far as its words
+tell, from 0 to 1) and <code>content</code> (how well the text could be guessed from it, a probability per word). What a
+model does not weigh is null.</p>
 {% endif %}
 <p>Answers: {{ operation.responses|join(", ") }}.</p>
 {% endfor %}{% endfor %}

@@ -20,7 +20,6 @@ from nutgraf.learning.beam import LEAST_BATCH, NEVER, Beam, Decoder, DecodingSta
 from nutgraf.models.agreement import Agreement, Proposals
 from nutgraf.models.light import LightModel
 from nutgraf.models.light_decoding import Forbid, LightDecoder
-from nutgraf.models.mu1 import Mu1
 from nutgraf.models.proposals import Proposal
 from nutgraf.progress import Progress, Report, ShouldStop, check_stop, ignore, never
 from nutgraf.text.lexicon import EOS, UNK, Ids
@@ -205,7 +204,7 @@ class Searched:
 class Agreed:
     """What several seq2seq models agree on: all proposals of their beams, in the order of an agreement.
 
-    A cutter, mu1-0, proposes lines, too: words of the text in their order, which the agreement makes whole.
+    The agreement's cutter, mu1-0, proposes lines, too: words of the text in their order, which are made whole.
     """
 
     def __init__(
@@ -213,9 +212,8 @@ class Agreed:
         members: Sequence[Searched],
         agreement: Agreement,
         beams: Sequence[int] = (),
-        cutter: Mu1 | None = None,
     ):
-        self.members, self.agreement, self.cutter = members, agreement, cutter
+        self.members, self.agreement = members, agreement
         self._beams = beams or [agreement.weights.beam] * len(members)  # proposals of each member
         self.longest = min(member.longest for member in members)
 
@@ -237,11 +235,12 @@ class Agreed:
 
     def _cut(self, sentences: Sequence[Ids], usual: int, decoding: recipes.Decoding) -> list[list[list[Ids]]]:
         """Return the cutter's lines for each sentence, as those of one search, each as often as it counts."""
-        if self.cutter is None:
+        cutter = self.agreement.cutter
+        if cutter is None:
             return []
         lengths = (round(share * usual) for share in self.agreement.weights.initial_lengths)
         bounded = [min(max(words, decoding.min_words, 1), decoding.max_words) for words in lengths]
-        longest = self.cutter.with_eta(self.cutter.eta, max(bounded))(sentences)
+        longest = cutter.with_eta(cutter.eta, max(bounded))(sentences)
         votes = self.agreement.weights.initial_votes
         return [[[line[:words] for words in bounded] * votes for line in longest]]
 

@@ -82,7 +82,9 @@ def _load_agreed(
     run: Run | Export, members: Members, language: Language, device: str | torch.device, light: bool
 ) -> Agreed:
     words = len(language.lexicon)
-    *summarizers, expander = [_load_seq2seq(run.intact(name), device, words, light) for name in members.names]
+    models = [_load_seq2seq(run.intact(name), device, words, light) for name in members.names]
+    summarizers = models[: len(members.summarizers)]
+    expander = models[-1] if members.expander else None
     searched = [make_searched(model, language) for model in summarizers]
     # An export has the words that its models know, and no others; a run must choose the same forms.
     known = frozenset(summarizers[0].target.ids.tolist())
@@ -90,8 +92,8 @@ def _load_agreed(
     wording = Wording.of(members.fluency, vocabulary, leaves_out=False) if members.weights.reword else None
     mender = Mender.of(vocabulary) if members.weights.mend else None
     cutter = Mu1.load(run.intact(members.cutter), words).knowing(summarizers[0].target.ids) if members.cutter else None
-    agreement = Agreement(expander, members.fluency, members.weights, wording, mender)
-    return Agreed(searched, agreement, members.beams, cutter)
+    agreement = Agreement(expander, members.fluency, members.weights, wording, mender, cutter)
+    return Agreed(searched, agreement, members.beams)
 
 
 def _load_seq2seq(folder: Path, device: str | torch.device, lexicon: int, light: bool) -> LightModel | Seq2seq:

@@ -17,6 +17,12 @@ from nutgraf.terminal.console import out
 from nutgraf.text.tokens import detokenize
 
 _NEW, _UNSUPPORTED, _SOFT = "yellow", "bold red", "dim"
+_MEANINGS = {
+    "agreement": ": how like it is to the other lines that the models proposed",
+    "fluency": " per word: how much it reads like the summaries of the training",
+    "expected": ": how much of a real summary it has, as far as its words tell",
+    "content": " per word: how well the text could be guessed from it",
+}
 
 
 def show_explanation(found: SummaryResult) -> None:
@@ -72,10 +78,9 @@ def _rows(summary: Summary, source: tuple[str, ...]) -> Iterator[tuple[str, str,
 
 
 def _score_rows(score: Score) -> Iterator[tuple[str, str, str]]:
-    yield "score", f"{score.total:.2f}, the higher the better; it is made of these three:", ""
-    yield "agreement", f"{percent(score.agreement)}: how like it is to the other lines that the models proposed", ""
-    yield "content", f"{percent(score.content)} per word: how well the text could be guessed from it", ""
-    yield "fluency", f"{percent(score.fluency)} per word: how much it reads like the summaries of the training", ""
+    yield "score", f"{score.total:.2f}, the higher the better; it is made of:", ""
+    for name, share in score.parts.items():
+        yield name, f"{percent(share)}{_MEANINGS[name]}", ""
 
 
 def _new(word: Word, source: tuple[str, ...]) -> str:
@@ -106,8 +111,7 @@ def _other(summary: Summary) -> Text:
 
 
 def _parts(score: Score) -> str:
-    parts = {"agreement": score.agreement, "content": score.content, "fluency": score.fluency}
-    return f"score {score.total:.2f}: " + ", ".join(f"{name} {percent(share)}" for name, share in parts.items())
+    return f"score {score.total:.2f}: " + ", ".join(f"{name} {percent(share)}" for name, share in score.parts.items())
 
 
 def percent(share: float) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import astuple, replace
+from dataclasses import replace
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 import pytest
@@ -13,8 +14,9 @@ import torch
 
 from nutgraf import recipe
 from nutgraf.learning.batches import pad_batch
-from nutgraf.models.agreement import Agreement, mean_likeness, most_alike
+from nutgraf.models.agreement import Agreement, Weighed, expected_overlap, mean_likeness, most_alike
 from nutgraf.models.light import LightModel
+from nutgraf.models.mu1 import Mu1
 from nutgraf.models.scoring import Estimate
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.models.storage import weights_of
@@ -126,9 +128,50 @@ def test_a_score_is_the_formula_and_has_its_parts() -> None:
             assert score.total == pytest.approx(slow_score(of, text, proposed, place))
             assert score.agreement == pytest.approx(slow_score(agreement(0, 0), text, proposed, place))
             more_content = slow_score(agreement(1.8, 0.2), text, proposed, place)
+            assert score.content is not None
+            assert score.expected is None  # it has no weight
             assert math.log(score.content) == pytest.approx(more_content - score.total)
             more_fluency = slow_score(agreement(0.8, 1.2), text, proposed, place)
             assert math.log(score.fluency) == pytest.approx(more_fluency - score.total)
+
+
+class Likely:
+    """In place of mu1-0: a word is in the summary with a tenth of its number as probability, at its first place."""
+
+    def probabilities(self, sentences: list[np.ndarray]) -> list[np.ndarray]:
+        return [
+            np.array([0 if word in sentence[:place] else 0.1 * word for place, word in enumerate(sentence)], np.float32)
+            for sentence in sentences
+        ]
+
+
+def test_mu1_expects_as_much_as_by_hand() -> None:
+    texts, proposed = ids([[3, 4, 5, 3]]), ids([[3, 4], [5, 5, 8], [8]])
+    found = expected_overlap(Weighed(texts, np.zeros(3, int), Corpus.of(proposed)), Likely().probabilities(texts))
+    # A summary has 0.3 + 0.4 + 0.5 = 1.2 words of the text: 2 (0.3 + 0.4) / (2 + 1.2), 2 (0.5) / (3 + 1.2), nothing.
+    assert found.tolist() == pytest.approx([1.4 / 3.2, 1.0 / 4.2, 0.0])
+
+
+def test_what_mu1_expects_is_added_to_the_score() -> None:
+    plain = replace(agreement(0, 0), cutter=cast(Mu1, Likely()))
+    weighed = replace(plain, weights=recipe.Agreement(0, 0, initial_weight=2.0))
+    for before, after in zip(plain.rank(TEXTS, PROPOSED), weighed.rank(TEXTS, PROPOSED), strict=True):
+        totals = {tuple(one.words.tolist()): one.score.total for one in before if one.score}
+        for one in after:
+            assert one.score is not None
+            assert one.score.expected is not None
+            assert one.score.expected > 0
+            assert one.score.total == pytest.approx(totals[tuple(one.words.tolist())] + 2 * one.score.expected)
+            assert one.score.parts.keys() == {"agreement", "fluency", "expected"}
+
+
+def test_without_an_expander_nothing_is_weighed_by_it() -> None:
+    without, idle = replace(agreement(0.8, 0.2), expander=None), agreement(0.0, 0.2)
+    for found, expected in zip(without.rank(TEXTS, PROPOSED), idle.rank(TEXTS, PROPOSED), strict=True):
+        assert [(one.words.tolist(), one.score) for one in found] == [
+            (one.words.tolist(), one.score) for one in expected
+        ]
+        assert all(one.score and one.score.content is None for one in found)
 
 
 def test_the_choice_by_hand() -> None:
@@ -171,7 +214,8 @@ def test_the_order_is_the_same_in_numpy() -> None:
         for one, other in zip(found, expected, strict=True):
             assert one.score is not None
             assert other.score is not None
-            assert astuple(one.score) == pytest.approx(astuple(other.score), rel=1e-5)
+            assert one.score.total == pytest.approx(other.score.total, rel=1e-5)
+            assert one.score.parts == pytest.approx(other.score.parts, rel=1e-5)
 
 
 def test_no_texts_and_no_proposals() -> None:

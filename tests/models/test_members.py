@@ -27,6 +27,12 @@ def test_members_come_back_as_they_were_stored(tmp_path: Path) -> None:
     assert again.fluency.bits(SUMMARIES).tolist() == fluency.bits(SUMMARIES).tolist()
 
 
+def test_members_need_no_expander(tmp_path: Path) -> None:
+    Members(("mu1-2",), None, recipe.Agreement(), Trigrams.train(SUMMARIES, LEXICON), {}, "mu1-0").save(tmp_path)
+    again = Members.load(tmp_path)
+    assert (again.names, again.expander, again.cutter) == (("mu1-2",), None, "mu1-0")
+
+
 @pytest.mark.parametrize("lacking", ["weights", "cutter"])
 def test_those_of_an_earlier_version_are_made_again_by_train(tmp_path: Path, lacking: str) -> None:
     Members(("all-2",), "mu1-1", recipe.Agreement(), Trigrams.train(SUMMARIES, LEXICON), {}).save(tmp_path)

@@ -80,7 +80,7 @@ class Agrees(Echo):
 def give_score(summary: Summary, place: int) -> Summary:
     if not summary.words:  # neither explained nor one of several
         return summary
-    return replace(summary, probability=None, score=Score(-2.5 - place, 0.75, 0.016, 0.25))
+    return replace(summary, probability=None, score=Score(-2.5 - place, 0.75, 0.25, content=0.016))
 
 
 def echo(name: str = "a") -> Echo:

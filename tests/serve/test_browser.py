@@ -260,7 +260,7 @@ def test_the_score_of_several_models_is_explained(browser: webdriver.Chrome) -> 
         browser.get(str(client.base_url))
         until(browser, lambda: texts(browser, "#model option"))
         summarize(browser, "Fire in town")
-        parts = "agreement 75%, content 1.6%, fluency 25%"
+        parts = "agreement 75%, fluency 25%, content 1.6%"
         assert one(browser, "#tally").text == f"3 words: 1 copied, 2 new; score −2.50 ({parts})"
         assert texts(browser, "#alternatives .score") == ["−3.50", "−4.50", "−5.50"]
         assert texts(browser, "#alternatives .parts") == [parts] * 3

@@ -45,12 +45,15 @@ export function wrapWords(element, text, words, wrap, wrapRest = (rest) => rest)
 export const isWord = ({ text }) => /[\p{L}\p{N}]/u.test(text);
 export const isNew = (word) => !word.copied && isWord(word);
 export const percent = (share) => (share < 0.01 ? "under 1%" : `${Math.round(100 * share)}%`);
-// A model's score is a probability; several models together have a score that is made of three shares.
+// A model's score is a probability; several models together have a score that is made of shares.
 export const scoreOf = ({ probability, score }) =>
   score ? score.total.toFixed(2).replace("-", "−") : probability === null ? "" : percent(probability);
 const twoDigits = (share) => `${(100 * share).toFixed(share < 0.095 ? 1 : 0)}%`;
 export const partsOf = ({ score }) =>
-  score ? ["agreement", "content", "fluency"].map((name) => `${name} ${twoDigits(score[name])}`).join(", ") : "";
+  ["agreement", "fluency", "expected", "content"]
+    .filter((name) => typeof score?.[name] === "number")
+    .map((name) => `${name} ${twoDigits(score[name])}`)
+    .join(", ");
 export const reason = ({ text }) => `a ${/\p{N}/u.test(text) ? "number" : "name"} that is not in the text`;
 
 // Say where a word comes from.
