@@ -122,6 +122,7 @@ SYSTEMS = {
         "learned to write what a critic takes for real summaries, and what tells most of the text",
         seq2seq=True,
         full=True,
+        version=2,
         pairs=True,
     ),
     "mass": System(
@@ -140,6 +141,7 @@ SYSTEMS = {
         "learned to choose words of texts that read like a summary and tell the text",
         seq2seq=True,
         full=True,
+        version=2,
         pairs=True,
     ),
     "hc": System(

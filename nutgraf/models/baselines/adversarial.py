@@ -26,7 +26,15 @@ from nutgraf.learning.batches import pad_batch
 from nutgraf.learning.loop import Fit, Job, Point, fit
 from nutgraf.models.arithmetic import TRAINING_FLOPS
 from nutgraf.models.baselines import Models, Pairs, Seconds
-from nutgraf.models.baselines.reinforce import Drawn, discount, draw, draw_best, mean_log_probs, policy_loss
+from nutgraf.models.baselines.reinforce import (
+    Drawn,
+    discount,
+    draw,
+    draw_best,
+    mean_log_probs,
+    never_write,
+    policy_loss,
+)
 from nutgraf.models.baselines.streams import PairStream, Stream, numbers
 from nutgraf.models.baselines.trained import Trained, load, training_seconds, writing_seconds
 from nutgraf.models.learn import fit_of, learn
@@ -95,7 +103,6 @@ class Sources:
     summaries: Corpus
     pairs: tuple[Sentences, Sentences] | None
     longest: int  # summary, in words
-    output_words: int
     shortlist: int
 
 
@@ -115,9 +122,8 @@ class Lesson:
         """
         step, game = int(indices[0]), self.game.eval()
         texts, real = self.texts(step), self.summaries(step)
-        longest, words = self.sources.longest, self.sources.output_words
-        drawn = draw(game.generator, texts, longest, words, seed_of(self.key, "drawn", step))
-        best = draw_best(game.generator, texts, longest, words)
+        drawn = draw(game.generator, texts, self.sources.longest, 0, seed_of(self.key, "drawn", step))
+        best = draw_best(game.generator, texts, self.sources.longest, 0)
         told = mean_log_probs(game.reconstructor, best.sentences, texts, self.sources.shortlist)
         loss = game.critic.loss(pad_batch(real).to(drawn.words.device), drawn.words) - told.mean()
         if step >= self.settings.alone * self.settings.steps:
@@ -170,19 +176,13 @@ def train_with_pairs(material: Models, pairs: Pairs, job: Job) -> Trained:
 
 def _train(material: Models, generator: Seq2seq, pairs: tuple[Sentences, Sentences] | None, job: Job) -> Trained:
     recipe, prepared = material.recipe, material.prepared
-    settings, writing = recipe.adversarial, recipe.generation
+    settings, longest = recipe.adversarial, recipe.generation.max_summary_words
     reconstructor = material.new_model("S", "F", recipe.seq2seq, f"{job.key}.reconstructor")
+    never_write(generator)
     vocab = generator.target
     critic = Critic(vocab, material.vectors(JOINT, vocab), settings.critic_width, generator_of(job.key, "critic"))
     game = Game(generator, reconstructor, critic.to(generator.bias.device))
-    sources = Sources(
-        prepared.texts,
-        prepared.summaries,
-        pairs,
-        writing.max_summary_words,
-        writing.output_words,
-        recipe.training.shortlist,
-    )
+    sources = Sources(prepared.texts, prepared.summaries, pairs, longest, recipe.training.shortlist)
     return Trained(generator, play(game, sources, settings, job))
 
 

@@ -2,7 +2,8 @@
 
 The gradient of the expected reward is that of sum_t R_t log p(y_t | y_<t, x), averaged over drawn y: R_t is the reward
 of the words from t on, less anything that does not depend on the words from t on. Dropout must be off, so that words
-are drawn by the probabilities that are then made larger.
+are drawn by the probabilities that are then made larger. Nor may a model find anything probable that is never drawn:
+all that earns too little would become that. So an end may come first, too, and `never_write` is for the rest.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from nutgraf.learning.batches import pad_batch
 from nutgraf.learning.search import Sampling, sample
 from nutgraf.models.decoding import ConvDecoder
 from nutgraf.models.seq2seq import Seq2seq
-from nutgraf.text.lexicon import PAD, Ids
+from nutgraf.text.lexicon import PAD, UNK, Ids
 
 CANDIDATES = (
     300  # most probable words that one is drawn from, besides the source's own; the others have next to nothing
 )
+IMPOSSIBLE = -40.0  # bias of a word; others are near 0
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,15 @@ class Drawn:
         return cls(sentences, words, chosen.float())
 
 
+def never_write(model: Seq2seq) -> None:
+    """Make PAD and UNK as good as impossible, which `draw` does not draw."""
+    with torch.no_grad():
+        model.bias[[PAD, UNK]] = IMPOSSIBLE
+
+
 def draw(model: Seq2seq, sources: Sequence[Ids], longest: int, output_words: int, seed: int) -> Drawn:
-    """Write one sentence per source at random; the model is left in evaluation mode."""
-    return _write(model, sources, Sampling(CANDIDATES, 1, longest, len(sources), unk=False), output_words, seed)
+    """Write one sentence per source at random, an empty one perhaps; the model is left in evaluation mode."""
+    return _write(model, sources, Sampling(CANDIDATES, 0, longest, len(sources), unk=False), output_words, seed)
 
 
 def draw_best(model: Seq2seq, sources: Sequence[Ids], longest: int, output_words: int) -> Drawn:

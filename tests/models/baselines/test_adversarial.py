@@ -30,7 +30,7 @@ def game() -> Game:
 def sources(pairs: bool = False) -> Sources:
     rng = np.random.default_rng(0)
     texts, summaries = (Corpus.of([rng.integers(3, 9, n).tolist() for _ in range(30)]) for n in (6, 3))
-    return Sources(texts, summaries, (texts, summaries) if pairs else None, longest=4, output_words=0, shortlist=0)
+    return Sources(texts, summaries, (texts, summaries) if pairs else None, longest=4, shortlist=0)
 
 
 def test_the_critic_reads_no_further_than_a_word() -> None:
