@@ -346,14 +346,21 @@ class Mender:
             shorter = []  # the only verb stays
         if shorter and self.phrases.is_span_before(text, last):
             return shorter  # "a day after" would go on for long
-        for end in range(last + 1, min(last + (MOST_MORE if has_verb else MOST_FOR_VERB), len(text) - 1) + 1):
+        owns = any(word in self.known.owner for word in text[last + 1 : last + 2])
+        goes_on = owns or self.phrases.is_verb(text, last)  # "Acme" with "'s plant", "agrees" with "to pay"
+        enough = has_verb and (shorter or not goes_on)
+        for end in range(last + 1, min(last + (MOST_MORE if enough else MOST_FOR_VERB), len(text) - 1) + 1):
             if text[end] in self.known.marks or (has_verb and text[end] in self.grammar.past):
                 break
             if self.phrases.end_at(text, end) and not (has_verb and self.phrases.is_subject(text, end)):
-                return [*line, *text[last + 1 : end + 1]]
+                return [*line, *(text[k] for k in range(last + 1, end + 1) if not self._is_spare_article(text, k))]
         verb = self._find_verb(text, last + 1) if self.phrases.is_subject(text, last) and not shorter else []
         added = [k for k in range(last + 1, verb[-1] + 1) if text[k] not in self.known.articles] if verb else []
         return shorter or [*line, *(text[k] for k in added)]
+
+    def _is_spare_article(self, text: Sequence[int], place: int) -> bool:
+        """Whether a word is an article that a headline does without: not "a" of "30 cents a share"."""
+        return text[place] in self.known.the and text[place + 1] not in self.known.each
 
     def _may_end(self, text: Sequence[int], place: int) -> bool:
         return place >= 0 and self.phrases.may_end_at(text, place) and not self.phrases.is_subject(text, place)

@@ -34,8 +34,11 @@ class Phrases:
         """Whether a phrase of the text ends with the word at a place."""
         known, word = self.known, text[place]
         follower = text[place + 1] if place + 1 < len(text) else None
-        if word in known.marks or word in known.want_more or follower in known.joints | known.genitive | known.than:
+        if word in known.marks or word in known.want_more or follower in known.joints | known.owner | known.than:
             return False
+        helps = word in self.grammar.infinitive and not (place and text[place - 1] in known.links)  # not "in May"
+        if helps or (word in self.grammar.past and follower in known.by):
+            return False  # "may", "brought by"
         if word in known.particles:  # "fire broke out at"
             return follower is None or follower in known.marks or follower in known.links
         if word in known.small or word in known.pronouns or self.is_span_before(text, place):

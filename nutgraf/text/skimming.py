@@ -6,7 +6,7 @@
 Real headlines say next to nothing of what is left out, in any genre of news, while models keep some of it and stop
 where the rest of it begins. So texts are skimmed before anything reads them. In this order, what goes is
 
-- what stands in brackets or between dashes;
+- what stands in brackets or between dashes, and the places where it was written: "NEW YORK/LONDON Acme said";
 - days: "on Monday", "late Tuesday", "today", "on May 3, 2020", but neither "by Monday" nor "Black Friday";
 - sources: "..., police said", "..., according to a filing", "Officials said that ...". Acme of "Acme said it would buy"
   is no source, it acts;
@@ -31,6 +31,7 @@ MOST_OPENING = 25
 MOST_SOURCE = 14
 LEAST_KEPT = 5  # words that a sentence must keep
 
+_TWO_WORDS = words_of("abu buenos hong kuala los mexico new rio san sao são tel")  # cities begin with: "Hong Kong"
 _DAYS = words_of("monday tuesday wednesday thursday friday saturday sunday")
 _NOW = words_of("today tonight yesterday")
 _MONTHS = words_of(
@@ -108,6 +109,12 @@ def _brackets(words: Words) -> Span | None:
             if end > 0 and _is_balanced(words[start:end]):
                 return start, end + 1
     return None
+
+
+def _dateline(words: Words) -> Span | None:
+    """Find two cities at the beginning; one alone cannot be told from the subject."""
+    slash = _find(words, "/", 1, 3)
+    return (0, slash + 2 + (_at(words, slash + 1) in _TWO_WORDS)) if slash > 0 else None
 
 
 def _days(words: Words) -> Span | None:
@@ -272,6 +279,7 @@ def _spare_comma(words: Words) -> Span | None:
 
 _RULES: tuple[Callable[[Words], Span | None], ...] = (
     _brackets,
+    _dateline,
     _days,
     _dates,
     _spare_comma,

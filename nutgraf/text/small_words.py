@@ -48,6 +48,8 @@ _LISTS = {
     "pronouns": _PRONOUNS,
     "relative": words_of("that which who"),
     "genitive": words_of("of"),
+    "owner": words_of("of 's"),
+    "by": words_of("by"),
     "than": words_of("than"),
     "that": words_of("that"),
     "whose": words_of("whose"),
@@ -66,7 +68,7 @@ _LISTS = {
     "persons": words_of("he it she they we"),
     "spans": words_of("day days hour hours minutes month months week weeks year years"),
     "apart": words_of("after ago ahead before earlier later"),
-    "each": words_of("barrel day hour kilometre litre mile minute month ounce person share tonne unit week year"),
+    "each": words_of("barrel day hour kilometre litre mile minute month ounce person row share tonne unit week year"),
     "titles": _TITLES,
     "clause": words_of("after as because but if says say that when while which who"),
     "want_more": _WANT_MORE,
@@ -85,6 +87,8 @@ class SmallWords:
     pronouns: Words
     relative: Words  # pronouns that a clause begins with
     genitive: Words  # "of", which belongs to the noun before it
+    owner: Words  # what belongs to the word before it, or whom that belongs to, comes behind these
+    by: Words
     than: Words  # what it compares is before it: "more than 50"
     that: Words  # a clause begins behind "said that"
     whose: Words

@@ -22,6 +22,8 @@ def skimmed(text: str) -> str:
         ),
         ("Senator Ann Lee (R-Ohio) praised the new bill.", "senator ann lee praised the new bill ."),
         ("Profit rose to 3 billion euros ($3.5 billion) in May.", "profit rose to 3 billion euros in may ."),
+        ("NEW DELHI/HONG KONG Acme will buy Zenith for cash.", "acme will buy zenith for cash ."),
+        ("OSLO/PARIS Acme will buy Zenith for cash.", "acme will buy zenith for cash ."),
         ("The plant -- the last one in town -- will close in May.", "the plant will close in may ."),
     ],
 )
