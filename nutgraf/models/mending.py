@@ -253,7 +253,8 @@ class Mender:
         if titled is not None:
             return [(k, text[k]) for k in titled]
         apart = any(text[k] in known.pronouns or text[k] in known.marks for k in content)
-        one_phrase = len(content) == len(gap)  # "oil company" of "state-run oil company petrobras"
+        article = text[gap[0]] in known.the
+        one_phrase = len(content) == len(gap) - article  # "oil company" of "state-run oil company petrobras"
         if len(gap) > MOST_MISSING or len(content) > 1 + one_phrase or apart:
             return self._first_missing(text, gap)
         needed = {*content, *(k for k in gap if text[k] in known.links and text[k + 1] not in known.not_needed)}

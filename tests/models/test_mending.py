@@ -76,6 +76,7 @@ def test_a_headline_has_no_helping_verb_before_a_participle(text: str, line: str
         ("in may acme named a chief .", "acme names chief", "acme names chief"),
         ("oil company zenith acme named ann .", "oil acme names ann", "oil company zenith acme names ann"),
         ("ann died after being hit .", "ann died after hit", "ann died after being hit"),
+        ("shares in the united kingdom fell .", "shares in fell", "shares in united kingdom fell"),
         ("acme aims to have closed a plant .", "acme aims to closed plant", "acme aims to have closed plant"),
         (
             "acme fell following the latest cut in oslo .",
@@ -260,7 +261,7 @@ def test_who_announces_what_he_does_does_it(text: str, line: str, wanted: str) -
             "ann hit by talks of oslo",
             "ann hit by talks in oslo",
         ),
-        ("ann named as a very new member of his team .", "ann named as team", "ann named as member of team"),
+        ("ann named as a very new member of his team .", "ann named as team", "ann named as very new member of team"),
         ("ann hit by talks of leaders in oslo .", "ann hit by talks of oslo", "ann hit by talks of leaders in oslo"),
         ("ann hit by talks of two leaders .", "ann hit by talks of leaders", "ann hit by talks of two leaders"),
     ],
