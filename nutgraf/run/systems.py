@@ -122,7 +122,7 @@ SYSTEMS = {
         "learned to write what a critic takes for real summaries, and what tells most of the text",
         seq2seq=True,
         full=True,
-        version=2,
+        version=3,
         pairs=True,
     ),
     "mass": System(

@@ -4,7 +4,8 @@
 - The critic, an LSTM over words, tells real summaries from the generator's after each word. Its reward for a word is
   2 D - 1, less the mean over the batch at that place; rewards of later words count, each place 0.3 times as much.
 - The reconstructor restores the text from the summary. Its reward, for all words alike, is the text's mean
-  log-probability given the drawn summary, less that given the most probable one (a self-critical baseline).
+  log-probability given the drawn summary, less that given the most probable one (a self-critical baseline), less the
+  mean over the batch: nearly all that is drawn earns less than the most probable, and all would be made improbable.
 
 All three learn in every step from the same batch; at first the generator waits. Where aligned pairs are given, the
 generator also learns from a batch of them in every step. Nothing here reads pairs unless it is given some.
@@ -140,6 +141,7 @@ class Lesson:
     def returns(self, texts: Sequence[Ids], drawn: Drawn, told: Tensor) -> Tensor:
         """Return the reward of each word and of what follows it (B, T)."""
         restored = mean_log_probs(self.game.reconstructor, drawn.sentences, texts, self.sources.shortlist) - told
+        restored = restored - restored.mean()
         rewards = discount(word_rewards(self.game.critic(drawn.words), drawn.chosen), self.settings.discount)
         return rewards + self.settings.reconstruction_weight * restored[:, None]
 

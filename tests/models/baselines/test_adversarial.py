@@ -67,6 +67,8 @@ def test_returns_are_the_critics_and_the_reconstructors() -> None:
     found = lesson.returns(texts, drawn, told)
     rewards = word_rewards(lesson.game.critic(drawn.words), drawn.chosen)
     gained = mean_log_probs(lesson.game.reconstructor, drawn.sentences, texts, 0) - told
+    gained = gained - gained.mean()
+    assert gained.abs().max() > 0.01
     last = drawn.words.shape[1] - 1
     torch.testing.assert_close(found[:, last], rewards[:, last] + 2 * gained)
     torch.testing.assert_close(found[:, last - 1], rewards[:, last - 1] + 0.3 * rewards[:, last] + 2 * gained)
