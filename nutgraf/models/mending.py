@@ -25,18 +25,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nutgraf.models.gaps import MOST_MISSING, Gaps
 from nutgraf.text.grammar import Grammar
 from nutgraf.text.lexicon import Ids
 from nutgraf.text.phrases import Phrases
 from nutgraf.text.small_words import SmallWords
 
-MOST_MISSING = 3  # words in a row that may have been left out by mistake
 MOST_MORE = 2  # words that an end may need to be whole
 MOST_FOR_VERB = 8  # the same, where the line would otherwise have no verb
 MOST_TO_VERB = 10  # words between the end of a line that has no verb and the verb
 MOST_MOVED = 6  # words between a preposition and what a line has behind it, where another one belongs
 MOST_REPORT = 6  # words from "announced" of "Acme announced that it has sold" to what comes behind "sold"
-MOST_NAMES = 2  # first names behind a title
 MOST_SUBJECT = 6  # words of a subject that may have been left out by mistake
 
 
@@ -44,9 +43,8 @@ MOST_SUBJECT = 6  # words of a subject that may have been left out by mistake
 class Mender:
     """What makes summaries whole, with the words of their texts."""
 
-    phrases: Phrases
+    gaps: Gaps
     said: int
-    says: int
     by: int
     have: int
     has: int
@@ -55,8 +53,13 @@ class Mender:
     @classmethod
     def of(cls, words: Sequence[str]) -> Mender:
         """Prepare it for a lexicon of words."""
-        single = ("said", "says", "by", "have", "has", "'s")
-        return cls(Phrases.of(words), *(words.index(word) if word in words else -1 for word in single))
+        single = ("said", "by", "have", "has", "'s")
+        return cls(Gaps.of(words), *(words.index(word) if word in words else -1 for word in single))
+
+    @property
+    def phrases(self) -> Phrases:
+        """What reads sentences."""
+        return self.gaps.phrases
 
     @property
     def grammar(self) -> Grammar:
@@ -212,7 +215,7 @@ class Mender:
         joined, at = list(line[:1]), list(places[:1])
         for before, place, word in zip(places, places[1:], line[1:], strict=False):
             if 0 <= before < place - 1:
-                for k, missing in self._missing(text, before, place, word):
+                for k, missing in self.gaps.fill(text, before, place, word):
                     joined.append(missing)
                     at.append(k)
             joined.append(word)
@@ -231,68 +234,6 @@ class Mender:
 
         kept = [i for i in range(len(line)) if not is_needless(i)]
         return [line[i] for i in kept], [places[i] for i in kept]
-
-    def _missing(self, text: Sequence[int], before: int, place: int, word: int) -> list[tuple[int, int]]:
-        """Return what should not have been left out between two words of a line: its places, and what to say there."""
-        gap, last, known = range(before + 1, place), text[before], self.known
-        if text[place - 1] in known.future and text[place] == word and self.grammar.to >= 0:
-            kept = text[place - 1] if last in known.pronouns else self.grammar.to
-            return [] if last in known.future or last == self.grammar.to else [(place - 1, kept)]
-        if len(gap) == 3 and self._would_have(text, place) and text[gap[0]] in known.relative:
-            return [(place - 2, self.grammar.to)]  # "bill to name" of "bill that would have named"
-        if self._is_reported([text[k] for k in gap], word):
-            return [(gap[0], self.says)]
-        if len(gap) == 1 and text[gap[0]] in known.relative and self.phrases.is_verb(text, place):
-            return [(gap[0], text[gap[0]])]  # "a fault that let anyone in"
-        if len(gap) == 1 and text[gap[0]] in known.persons and last in known.clause:
-            return [(gap[0], text[gap[0]])]  # "as it closes plants"
-        if text[gap[0]] in known.marks and len(gap) > 1:
-            gap = gap[1:]  # a headline has no comma before "after"
-        content = [k for k in gap if text[k] not in known.small and text[k] not in known.not_needed]
-        titled = self._first_names(text, gap)
-        if titled is not None:
-            return [(k, text[k]) for k in titled]
-        apart = any(text[k] in known.pronouns or text[k] in known.marks for k in content)
-        article = text[gap[0]] in known.the
-        one_phrase = len(content) == len(gap) - article  # "oil company" of "state-run oil company petrobras"
-        if len(gap) > MOST_MISSING or len(content) > 1 + one_phrase or apart:
-            return self._first_missing(text, gap)
-        needed = {*content, *(k for k in gap if text[k] in known.links and text[k + 1] not in known.not_needed)}
-        needed |= {k - 1 for k in needed if text[k] in known.negations and k > gap[0]}  # "did not"
-        helps = text[gap[0]] in known.be | known.have and (last in self.grammar.infinitive or last in known.links)
-        if len(gap) == 1 and (text[place] in known.each or (helps and text[place] != self.grammar.to)):
-            needed.add(gap[0])  # "30 cents a share", "may be forced", "after being forced"
-        return [(k, text[k]) for k in sorted(needed)]
-
-    def _first_names(self, text: Sequence[int], gap: range) -> list[int] | None:
-        """Return the places that a gap behind a title needs, if it has only names: a headline has no first ones.
-
-        "Senators Lee and Hart" of "Senators Ann Lee and Mary Hart". None: it is no such gap.
-        """
-        known, joint = self.known, text[gap[0]] in self.known.joints
-        names = gap[joint:]
-        before = text[max(0, gap[0] - 1 - joint * (1 + MOST_NAMES)) : gap[0]]  # "senators Ann Lee" before "and"
-        is_name = all(not self.phrases.is_plain(text[k]) for k in names)
-        if not 0 < len(names) <= MOST_NAMES or not is_name or known.titles.isdisjoint(before):
-            return None
-        last = text[gap.stop]
-        ends = last in self.phrases.verbs or self.phrases.is_plain(last)  # so that the last name is in the gap
-        return [*gap[:joint], *(names[-1:] if ends else ())]
-
-    def _first_missing(self, text: Sequence[int], gap: range) -> list[tuple[int, int]]:
-        """Return the first word of a longer gap, if it ends the phrase before it or opens the one behind it."""
-        first, opens = text[gap[0]], all(text[k] not in self.known.after_phrase for k in gap[1:])
-        ends = not self.phrases.end_at(text, gap[0] - 1) and self.phrases.end_at(text, gap[0])
-        marked = any(text[k] in self.known.marks for k in gap)
-        if text[gap[0] - 1] in self.known.initials:
-            return [(gap[0], first)]  # "Henry E. Hart"
-        link = first in self.known.links and len(gap) <= MOST_MISSING + 1 and opens and not marked
-        return [(gap[0], first)] if (ends or link) and first not in self.known.not_needed else []
-
-    def _is_reported(self, gap: Sequence[int], word: int) -> bool:
-        """Whether a gap hides that what comes behind it was said: "Acme said on Monday its plant ..."."""
-        goes_on = any(word in words for words in (self.phrases.verbs, self.known.small, self.known.pronouns))
-        return len(gap) > 1 and self.said in gap[:2] and self.says >= 0 and not goes_on
 
     def _keep_forms(self, text: Sequence[int], line: Sequence[int], places: Sequence[int]) -> list[int]:
         """Return the line with participles as the text has them, and verbs that agree with their subjects."""
@@ -320,16 +261,12 @@ class Mender:
     def _present(self, text: Sequence[int], place: int, word: int, before: Sequence[int]) -> int:
         """Return what a headline says for a verb behind "has", which is left out: "names" for "has named"."""
         several = text[place - 1] == self.have or (text[place - 1] != self.has and self.phrases.is_plural(before))
-        if before[-1:] == [self.grammar.to] and self._would_have(text, place):
+        if before[-1:] == [self.grammar.to] and self.phrases.would_have(text, place):
             return min(self.grammar.family.get(text[place], frozenset()) & self.grammar.bare, default=word)
         if text[place] not in self.grammar.past or (place > 1 and text[place - 2] in self.grammar.infinitive):
             return word  # "may have named"
         wanted = self.grammar.bare if several else self.grammar.third
         return min(self.grammar.family.get(text[place], frozenset()) & wanted, default=word)
-
-    def _would_have(self, text: Sequence[int], place: int) -> bool:
-        """Whether a word stands behind "would have"."""
-        return place > 1 and text[place - 2] in self.known.future and text[place - 1] == self.have
 
     def _finish(self, text: Sequence[int], line: list[int], places: Sequence[int], least: int) -> list[int]:
         """Return the line with an end that is no part of a phrase, if there is one near."""

@@ -87,6 +87,10 @@ class Phrases:
         helping = (self.known.future, self.known.be, self.known.have)
         return any(word in words for word in text[place + 1 : place + 2] for words in helping)
 
+    def would_have(self, text: Sequence[int], place: int) -> bool:
+        """Whether a word stands behind "would have"."""
+        return place > 1 and text[place - 2] in self.known.future and text[place - 1] in self.known.have
+
     def have_verb(self, text: Sequence[int], line: Sequence[int], places: Sequence[int]) -> bool:
         """Whether a line has a verb with a tense, in its own form or in the text's: "leaders meet" of "leaders met"."""
         return any(word in self.tensed for word in (*line, *(text[place] for place in places if place >= 0)))

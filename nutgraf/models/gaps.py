@@ -1,0 +1,96 @@
+"""What a summary should not have left out between two of its words, to go by its text (not in the paper).
+
+Prepositions, conjunctions and negations come back, "that" before a verb, one other word, or two of one phrase, "to" for
+"will" before a verb, "says" before what was said. First names behind a title do not: "Senator Hart" of "Senator Mary
+Hart". Nor do words that no headline needs, such as "Inc". In ids of a lexicon; `models.mending` makes lines whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nutgraf.text.phrases import Phrases
+
+MOST_MISSING = 3  # words in a row that may have been left out by mistake
+MOST_NAMES = 2  # first names behind a title
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """What fills gaps."""
+
+    phrases: Phrases
+    said: int
+    says: int
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> Gaps:
+        """Prepare it for a lexicon of words."""
+        return cls(Phrases.of(words), *(words.index(word) if word in words else -1 for word in ("said", "says")))
+
+    def fill(self, text: Sequence[int], before: int, place: int, word: int) -> list[tuple[int, int]]:
+        """Return what should not have been left out between two words of a line: its places, and what to say there."""
+        gap, last, known = range(before + 1, place), text[before], self.phrases.known
+        if text[place - 1] in known.future and text[place] == word and self.phrases.grammar.to >= 0:
+            kept = text[place - 1] if last in known.pronouns else self.phrases.grammar.to
+            return [] if last in known.future or last == self.phrases.grammar.to else [(place - 1, kept)]
+        if len(gap) == 3 and self.phrases.would_have(text, place) and text[gap[0]] in known.relative:
+            return [(place - 2, self.phrases.grammar.to)]  # "bill to name" of "bill that would have named"
+        if self._is_reported([text[k] for k in gap], word):
+            return [(gap[0], self.says)]
+        if len(gap) == 1 and text[gap[0]] in known.relative and self.phrases.is_verb(text, place):
+            return [(gap[0], text[gap[0]])]  # "a fault that let anyone in"
+        if len(gap) == 1 and text[gap[0]] in known.persons and last in known.clause:
+            return [(gap[0], text[gap[0]])]  # "as it closes plants"
+        if text[gap[0]] in known.marks and len(gap) > 1:
+            gap = gap[1:]  # a headline has no comma before "after"
+        content = [k for k in gap if text[k] not in known.small and text[k] not in known.not_needed]
+        titled = self._first_names(text, gap)
+        if titled is not None:
+            return [(k, text[k]) for k in titled]
+        apart = any(text[k] in known.pronouns or text[k] in known.marks for k in content)
+        article = text[gap[0]] in known.the
+        one_phrase = len(content) == len(gap) - article  # "oil company" of "state-run oil company petrobras"
+        if len(gap) > MOST_MISSING or len(content) > 1 + one_phrase or apart:
+            return self._first_missing(text, gap)
+        needed = {*content, *(k for k in gap if text[k] in known.links and text[k + 1] not in known.not_needed)}
+        needed |= {k - 1 for k in needed if text[k] in known.negations and k > gap[0]}  # "did not"
+        helps = text[gap[0]] in known.be | known.have and (
+            last in self.phrases.grammar.infinitive or last in known.links
+        )
+        if len(gap) == 1 and (text[place] in known.each or (helps and text[place] != self.phrases.grammar.to)):
+            needed.add(gap[0])  # "30 cents a share", "may be forced", "after being forced"
+        return [(k, text[k]) for k in sorted(needed)]
+
+    def _first_names(self, text: Sequence[int], gap: range) -> list[int] | None:
+        """Return the places that a gap behind a title needs, if it has only names: a headline has no first ones.
+
+        "Senators Lee and Hart" of "Senators Ann Lee and Mary Hart". None: it is no such gap.
+        """
+        known, joint = self.phrases.known, text[gap[0]] in self.phrases.known.joints
+        names = gap[joint:]
+        before = text[max(0, gap[0] - 1 - joint * (1 + MOST_NAMES)) : gap[0]]  # "senators Ann Lee" before "and"
+        is_name = all(not self.phrases.is_plain(text[k]) for k in names)
+        if not 0 < len(names) <= MOST_NAMES or not is_name or known.titles.isdisjoint(before):
+            return None
+        last = text[gap.stop]
+        ends = last in self.phrases.verbs or self.phrases.is_plain(last)  # so that the last name is in the gap
+        return [*gap[:joint], *(names[-1:] if ends else ())]
+
+    def _first_missing(self, text: Sequence[int], gap: range) -> list[tuple[int, int]]:
+        """Return the first word of a longer gap, if it ends the phrase before it or opens the one behind it."""
+        first, opens = text[gap[0]], all(text[k] not in self.phrases.known.after_phrase for k in gap[1:])
+        ends = not self.phrases.end_at(text, gap[0] - 1) and self.phrases.end_at(text, gap[0])
+        marked = any(text[k] in self.phrases.known.marks for k in gap)
+        if text[gap[0] - 1] in self.phrases.known.initials:
+            return [(gap[0], first)]  # "Henry E. Hart"
+        link = first in self.phrases.known.links and len(gap) <= MOST_MISSING + 1 and opens and not marked
+        return [(gap[0], first)] if (ends or link) and first not in self.phrases.known.not_needed else []
+
+    def _is_reported(self, gap: Sequence[int], word: int) -> bool:
+        """Whether a gap hides that what comes behind it was said: "Acme said on Monday its plant ..."."""
+        goes_on = any(
+            word in words for words in (self.phrases.verbs, self.phrases.known.small, self.phrases.known.pronouns)
+        )
+        return len(gap) > 1 and self.said in gap[:2] and self.says >= 0 and not goes_on
