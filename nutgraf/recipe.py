@@ -416,6 +416,9 @@ class Agreement(Section):
     initial_votes: Annotated[int, Field(ge=1, le=100)] = default(
         1, "how much each of these lines counts in what the proposals agree on, where one of a beam counts 1"
     )
+    break_weight: NotNegative = default(
+        0.0, "how much a line's score is lowered by each place where it joins what its text has apart, with `mend`"
+    )
     reword: bool = default(False, "verbs of proposals become present, where summaries would say them so")
     mend: bool = default(False, "lines are made whole: words that join others come back, and phrases are ended")
 

@@ -5,6 +5,7 @@ Each of them proposes the summaries of its beam. Of all of them, s is best for t
     mean over the other proposals r of (ROUGE-1 + ROUGE-2 + ROUGE-L)(s, r) / 3      minimum Bayes risk
     + a * log p(x | s) / |x|                                                        the expander: s tells x from others
     + b * log p(s) / |s|                                                            trigrams of the summaries: fluency
+    - d * places where s joins what x has apart                                     soundness: broken lines
     + c * 2 sum of f(x, v) over v in s / (|s| + sum of f(x, v) over v in x)         mu1-0: the words that it expects
 
 ROUGE is F1 on word ids without stemming, and lengths count a sentence's end. The second and third term are a noisy
@@ -34,6 +35,7 @@ from nutgraf.models.soundness import Soundness
 from nutgraf.models.wording import Wording
 from nutgraf.text.corpus import Corpus
 from nutgraf.text.lexicon import Ids
+from nutgraf.text.phrases import Phrases
 from nutgraf.text.trigrams import Trigrams, sum_by_sentence
 
 COMPARED = 64  # texts at once
@@ -118,9 +120,16 @@ class Agreement:
             sides = Side(of.proposals, np.arange(len(of.proposals))), Side(Corpus.of(of.texts), of.rows)
             content = mean_log_probs(self.expander, *sides, estimate)
             totals = totals + weights.expander_weight * content
+        if self.mender is not None and weights.break_weight:
+            totals = totals - weights.break_weight * self._count_breaks(of, self.mender.phrases)
         columns = totals, likeness, np.exp(fluency), expected, None if content is None else np.exp(content)
         none = itertools.repeat(None)
         return [Score(*row) for row in zip(*(none if c is None else c.tolist() for c in columns), strict=False)]
+
+    def _count_breaks(self, of: Weighed, phrases: Phrases) -> Floats:
+        soundness = Soundness(phrases)
+        pairs = zip(of.rows.tolist(), of.proposals, strict=True)
+        return np.array([float(soundness.count_breaks(of.texts[row], words)) for row, words in pairs])
 
     def _probabilities(self, of: Weighed) -> Floats:
         """Return p(w | before) of each word and end: with `text_pairs`, what follows in the text may follow here."""

@@ -52,9 +52,14 @@ class Gaps:
         apart = any(text[k] in known.pronouns or text[k] in known.marks for k in content)
         article = text[gap[0]] in known.the
         one_phrase = len(content) == len(gap) - article  # "oil company" of "state-run oil company petrobras"
+        phrase = self._needed_phrase(text, gap)
         if len(gap) > MOST_MISSING or len(content) > 1 + one_phrase or apart:
-            return self._first_missing(text, gap)
-        needed = {*content, *(k for k in gap if text[k] in known.links and text[k + 1] not in known.not_needed)}
+            return [(k, text[k]) for k in sorted({*self._first_missing(text, gap), *phrase})]
+        needed = {
+            *phrase,
+            *content,
+            *(k for k in gap if text[k] in known.links and text[k + 1] not in known.not_needed),
+        }
         needed |= {k - 1 for k in needed if text[k] in known.negations and k > gap[0]}  # "did not"
         helps = text[gap[0]] in known.be | known.have and (
             last in self.phrases.grammar.infinitive or last in known.links
@@ -62,6 +67,30 @@ class Gaps:
         if len(gap) == 1 and (text[place] in known.each or (helps and text[place] != self.phrases.grammar.to)):
             needed.add(gap[0])  # "30 cents a share", "may be forced", "after being forced"
         return [(k, text[k]) for k in sorted(needed)]
+
+    def _needed_phrase(self, text: Sequence[int], gap: range) -> list[int]:
+        """Return what a preposition, a number or an owner's mark cannot be without, if that is in the gap.
+
+        "In three minutes and uses" for "in uses", "nine years for" for "nine smuggling", "this year's prize" for "'s
+        prize".
+        """
+        known, last, following = self.phrases.known, text[gap[0] - 1], text[gap.stop]
+        if following in known.mark_of_owner:
+            return [k for k in gap[-MOST_MISSING:] if all(text[i] not in known.small for i in range(k, gap.stop))]
+        link_before_next = [k for k in gap[-1:] if text[k] in known.links]
+        if last in known.counts:
+            return [*gap[:1], *link_before_next] if len(gap) > 1 and not self.phrases.is_plain(text[gap[0]]) else []
+        if last not in known.links or last in known.joints | known.negations or not self._opens(text, gap.stop):
+            return []
+        end = next((k for k in gap if self._opens(text, k)), gap.stop)
+        phrase = [k for k in range(gap[0], end) if text[k] not in known.articles]
+        return [*phrase, *(k for k in link_before_next if k == end)] if 0 < len(phrase) <= MOST_MISSING else []
+
+    def _opens(self, text: Sequence[int], place: int) -> bool:
+        """Whether a word opens something new, so that it cannot be what a preposition before it needs."""
+        known = self.phrases.known
+        opens = any(text[place] in words for words in (known.links, known.marks, known.relative, known.be, known.have))
+        return opens or self.phrases.is_verb(text, place)
 
     def _first_names(self, text: Sequence[int], gap: range) -> list[int] | None:
         """Return the places that a gap behind a title needs, if it has only names: a headline has no first ones.
@@ -78,15 +107,17 @@ class Gaps:
         ends = last in self.phrases.verbs or self.phrases.is_plain(last)  # so that the last name is in the gap
         return [*gap[:joint], *(names[-1:] if ends else ())]
 
-    def _first_missing(self, text: Sequence[int], gap: range) -> list[tuple[int, int]]:
+    def _first_missing(self, text: Sequence[int], gap: range) -> list[int]:
         """Return the first word of a longer gap, if it ends the phrase before it or opens the one behind it."""
         first, opens = text[gap[0]], all(text[k] not in self.phrases.known.after_phrase for k in gap[1:])
         ends = not self.phrases.end_at(text, gap[0] - 1) and self.phrases.end_at(text, gap[0])
         marked = any(text[k] in self.phrases.known.marks for k in gap)
         if text[gap[0] - 1] in self.phrases.known.initials:
-            return [(gap[0], first)]  # "Henry E. Hart"
+            return [gap[0]]  # "Henry E. Hart"
+        known = self.phrases.known  # "in" of "charges in three minutes and" stays out
+        opens = opens and text[gap.stop] not in known.joints and text[gap.stop] not in known.marks
         link = first in self.phrases.known.links and len(gap) <= MOST_MISSING + 1 and opens and not marked
-        return [(gap[0], first)] if (ends or link) and first not in self.phrases.known.not_needed else []
+        return [gap[0]] if (ends or link) and first not in self.phrases.known.not_needed else []
 
     def _is_reported(self, gap: Sequence[int], word: int) -> bool:
         """Whether a gap hides that what comes behind it was said: "Acme said on Monday its plant ..."."""

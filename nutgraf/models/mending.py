@@ -277,7 +277,7 @@ class Mender:
             return line
         has_verb = self.phrases.have_verb(text, line, places)
         if self.phrases.end_at(text, last) and not (has_verb and self.phrases.is_subject(text, last)):
-            return self._without_piece(line, least)
+            return self._without_piece(text, line, places, least)
         ends = [n for n in range(least, len(line)) if self._may_end(text, places[n - 1])]
         shorter = line[: ends[-1]] if ends else []
         if has_verb and not self.phrases.have_verb(text, shorter, places[: len(shorter)]):
@@ -303,8 +303,12 @@ class Mender:
     def _may_end(self, text: Sequence[int], place: int) -> bool:
         return place >= 0 and self.phrases.may_end_at(text, place) and not self.phrases.is_subject(text, place)
 
-    def _without_piece(self, line: list[int], least: int) -> list[int]:
-        """Return the line without a last piece such as ", a day", which would go on."""
+    def _without_piece(self, text: Sequence[int], line: list[int], places: Sequence[int], least: int) -> list[int]:
+        """Return the line without a last piece such as ", a day", which would go on, or ", step" of ", a step that"."""
+        last = places[-1]
+        one_word = len(line) - 2 >= least and line[-2] in self.known.marks and text[last - 1] in self.known.articles
+        if one_word and last + 1 < len(text) and text[last + 1] not in self.known.marks:
+            return line[:-2]
         comma = next((place for place in range(len(line) - 2, -1, -1) if line[place] in self.known.marks), 0)
         is_piece = least <= comma >= len(line) - 1 - MOST_MISSING and line[comma + 1] in self.known.articles
         return line[:comma] if is_piece else line

@@ -7,6 +7,9 @@ Models leave out words and turn others round. Where they do this to verbs, someb
 - "to" has skipped the verb that it belongs to: "police to open safe" of "police jailed a man who tried to open a safe";
 - two words stand side by side that no sentence has: "Acme to Zenith", "chief of at Acme", "40 of houses".
 
+Others read badly: a line breaks where it joins words that are apart in the text, unless only small words are between
+them, or a phrase ends with the first and another one begins with the second.
+
 In ids of a lexicon, by rules of English; what the text says itself is always sound.
 """
 
@@ -33,6 +36,21 @@ class Soundness:
         said = {*itertools.pairwise(words)}
         usual = [line for line in lines if not any(map(self._is_odd, {*itertools.pairwise(line.tolist())} - said))]
         return [line for line in usual if self._keeps_verbs(source, line.tolist())] or usual or list(lines)
+
+    def count_breaks(self, text: Ids, line: Ids) -> int:
+        """Return how often a line breaks, or says a word that its text does not have in any form."""
+        source, known = text.tolist(), self.phrases.known
+        dropped = known.articles | known.have | known.be | known.future | known.not_needed
+        places = self.phrases.grammar.match(source, line.tolist())
+        breaks, last = sum(place < 0 for place in places[1:]), -1
+        for word, place in zip(line.tolist(), places, strict=True):
+            gap = source[last + 1 : place] if last >= 0 <= place else []
+            if not dropped.issuperset(gap):
+                link = word in known.marks or (word in known.links and word not in known.genitive)
+                verb = self.phrases.is_verb(source, place) and known.clause.isdisjoint(gap)  # its subject is not there
+                breaks += not ((link or verb) and self.phrases.end_at(source, last))
+            last = place if place >= 0 else last
+        return breaks
 
     def _is_odd(self, pair: tuple[int, int]) -> bool:
         """Whether the second of two words cannot follow the first."""

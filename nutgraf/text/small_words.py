@@ -30,6 +30,7 @@ _ARTICLES = words_of("a an her his its our some the their")
 _SEVERAL = words_of(
     """both dozens eight five four hundreds many nine people police scores seven several six ten thousands three two"""
 )
+_COUNTS = words_of("two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty")
 _SMALL = _LINKS | _FUTURE | _BE | _HAVE | _ARTICLES | words_of("also did do does")
 _NOT_NEEDED = words_of(
     """ag co corp corporation inc incorporated llc ltd mr mrs ms nv plc sa se spa
@@ -49,6 +50,7 @@ _LISTS = {
     "relative": words_of("that which who"),
     "genitive": words_of("of"),
     "owner": words_of("of 's"),
+    "mark_of_owner": words_of("'s"),
     "by": words_of("by"),
     "than": words_of("than"),
     "that": words_of("that"),
@@ -88,6 +90,7 @@ class SmallWords:
     relative: Words  # pronouns that a clause begins with
     genitive: Words  # "of", which belongs to the noun before it
     owner: Words  # what belongs to the word before it, or whom that belongs to, comes behind these
+    mark_of_owner: Words
     by: Words
     than: Words  # what it compares is before it: "more than 50"
     that: Words  # a clause begins behind "said that"
@@ -113,6 +116,7 @@ class SmallWords:
     want_more: Words  # "due": no line ends in these
     after_phrase: Words  # a phrase is over before these
     numbers: Words
+    counts: Words  # numbers, also in words: a unit comes behind them
     initials: Words  # "j."
 
     @classmethod
@@ -121,5 +125,6 @@ class SmallWords:
         ids = {word: place for place, word in enumerate(words)}
         found = {name: frozenset(ids[word] for word in listed if word in ids) for name, listed in _LISTS.items()}
         found["numbers"] = frozenset(place for place, word in enumerate(words) if is_number(word))
+        found["counts"] = found["numbers"] | frozenset(ids[word] for word in _COUNTS if word in ids)
         found["initials"] = frozenset(ids[f"{letter}."] for letter in ascii_lowercase if f"{letter}." in ids)
         return cls(*(found[field.name] for field in fields(cls)))

@@ -65,3 +65,21 @@ def test_where_none_is_sound_the_better_ones_stay() -> None:
     assert choose(text, ["police to man", "police to open safe"]) == ["police to open safe"]
     assert choose(text, ["police to man"]) == ["police to man"]
     assert choose(text, []) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "breaks"),
+    [
+        ("acme has named a chief on monday in oslo .", "acme named chief in oslo", 0),  # what is left out is small
+        ("acme named jo doe of zenith chief in oslo .", "acme named jo in oslo", 1),  # a name is cut in two
+        ("acme named a chief for rome in oslo .", "acme named chief in oslo", 0),  # a phrase ends, another one begins
+        ("acme closed a mill near the town of rome .", "acme closed mill of rome", 1),  # "of" is the town's
+        ("acme fell after zenith closed a mill .", "acme fell closed mill", 1),  # "closed" has lost its subject
+        ("acme named a chief .", "acme opens chief", 2),  # a word that the text lacks, and one that is skipped for it
+        ("acme named a chief .", "", 0),
+    ],
+)
+def test_a_line_breaks_where_it_joins_what_is_apart(text: str, line: str, breaks: int) -> None:
+    lexicon = Lexicon(SPECIALS).extended([text.split(), line.split(), FORMS.split()])
+    phrases = Phrases.of(lexicon.words)
+    assert Soundness(phrases).count_breaks(lexicon.encode(text.split()), lexicon.encode(line.split())) == breaks
