@@ -61,9 +61,8 @@ class Gaps:
             *(k for k in gap if text[k] in known.links and text[k + 1] not in known.not_needed),
         }
         needed |= {k - 1 for k in needed if text[k] in known.negations and k > gap[0]}  # "did not"
-        helps = text[gap[0]] in known.be | known.have and (
-            last in self.phrases.grammar.infinitive or last in known.links
-        )
+        before_helper = self.phrases.grammar.infinitive | known.links | known.relative  # "that is given"
+        helps = text[gap[0]] in known.be | known.have and last in before_helper
         if len(gap) == 1 and (text[place] in known.each or (helps and text[place] != self.phrases.grammar.to)):
             needed.add(gap[0])  # "30 cents a share", "may be forced", "after being forced"
         return [(k, text[k]) for k in sorted(needed)]

@@ -256,6 +256,8 @@ class Mender:
                 result[i] = text[place]
             elif word in self.grammar.third and self.phrases.is_plural(result[:i]):
                 result[i] = min(self.grammar.family.get(word, frozenset()) & self.grammar.bare, default=word)
+            elif word in self.phrases.only_bare and self.phrases.is_single(result[:i]):
+                result[i] = min(self.grammar.family.get(word, frozenset()) & self.grammar.third, default=word)
         return result
 
     def _present(self, text: Sequence[int], place: int, word: int, before: Sequence[int]) -> int:
@@ -282,6 +284,7 @@ class Mender:
         shorter = line[: ends[-1]] if ends else []
         if has_verb and not self.phrases.have_verb(text, shorter, places[: len(shorter)]):
             shorter = []  # the only verb stays
+        shorter = self._without_piece(text, shorter, places[: len(shorter)], least) if shorter else []
         if shorter and self.phrases.is_span_before(text, last):
             return shorter  # "a day after" would go on for long
         owns = any(word in self.known.owner for word in text[last + 1 : last + 2])
@@ -304,10 +307,11 @@ class Mender:
         return place >= 0 and self.phrases.may_end_at(text, place) and not self.phrases.is_subject(text, place)
 
     def _without_piece(self, text: Sequence[int], line: list[int], places: Sequence[int], least: int) -> list[int]:
-        """Return the line without a last piece such as ", a day", which would go on, or ", step" of ", a step that"."""
+        """Return the line without a last piece that would go on: ", a day", ", step" of ", a step that", ", hurt by"."""
         last = places[-1]
-        one_word = len(line) - 2 >= least and line[-2] in self.known.marks and text[last - 1] in self.known.articles
-        if one_word and last + 1 < len(text) and text[last + 1] not in self.known.marks:
+        one_word = len(line) - 2 >= least and line[-2] in self.known.marks and 0 < last < len(text) - 1
+        described = one_word and text[last - 1] in self.known.articles and text[last + 1] not in self.known.marks
+        if described or (one_word and text[last + 1] in self.known.by):
             return line[:-2]
         comma = next((place for place in range(len(line) - 2, -1, -1) if line[place] in self.known.marks), 0)
         is_piece = least <= comma >= len(line) - 1 - MOST_MISSING and line[comma + 1] in self.known.articles

@@ -40,7 +40,8 @@ class Phrases:
         if helps or (word in self.grammar.past and follower in known.by):
             return False  # "may", "brought by"
         if word in known.particles:  # "fire broke out at"
-            return follower is None or follower in known.marks or follower in known.links
+            ends = follower is None or follower in known.marks or follower in known.links
+            return ends and place > 0 and (self.is_verb(text, place - 1) or text[place - 1] in known.links)
         if word in known.small or word in known.pronouns or self.is_span_before(text, place):
             return False
         if follower is None or follower in known.marks:
@@ -98,6 +99,15 @@ class Phrases:
     def is_plain(self, word: int) -> bool:
         """Whether a word is small, or one that headlines do without."""
         return word in self.known.after_phrase or word in self.known.marks
+
+    def is_single(self, before: Sequence[int]) -> bool:
+        """Whether the subject of a verb is surely one, as a preposition shows it: "parliament of Oslo"."""
+        known = self.known
+        head = next((place for place, word in enumerate(before) if word in known.links), 0)
+        sure = head > 0 and before[head - 1] not in self.grammar.plural and before[head] not in known.joints
+        words = {*before}
+        others = (known.joints, known.clause, known.several, known.counts, self.grammar.infinitive, self.tensed)
+        return sure and all(words.isdisjoint(some) for some in others)
 
     def is_plural(self, before: Sequence[int]) -> bool:
         """Whether the subject of a verb with these words before it is several, as far as a preposition shows it."""
