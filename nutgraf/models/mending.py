@@ -307,7 +307,7 @@ class Mender:
         return place >= 0 and self.phrases.may_end_at(text, place) and not self.phrases.is_subject(text, place)
 
     def _without_piece(self, text: Sequence[int], line: list[int], places: Sequence[int], least: int) -> list[int]:
-        """Return the line without a last piece that would go on: ", a day", ", step" of ", a step that", ", hurt by"."""
+        """Return the line without a last piece that would go on: ", a day", ", step" of ", a step that", ", hurt"."""
         last = places[-1]
         one_word = len(line) - 2 >= least and line[-2] in self.known.marks and 0 < last < len(text) - 1
         described = one_word and text[last - 1] in self.known.articles and text[last + 1] not in self.known.marks
