@@ -112,24 +112,26 @@ class Agreement:
             return []
         weights = self.weights
         fluency = sum_by_sentence(np.log(self._probabilities(of)), of.proposals) / (of.proposals.lengths + 1)
-        totals, expected, content = likeness + weights.fluency_weight * fluency, None, None
+        totals = likeness + weights.fluency_weight * fluency
+        expected = content = breaks = None
         if self.cutter is not None and weights.initial_weight:
             expected = expected_overlap(of, self.cutter.probabilities(of.texts))
             totals = totals + weights.initial_weight * expected
         if self.expander is not None and weights.expander_weight:
             sides = Side(of.proposals, np.arange(len(of.proposals))), Side(Corpus.of(of.texts), of.rows)
-            content = mean_log_probs(self.expander, *sides, estimate)
-            totals = totals + weights.expander_weight * content
+            log_probs = mean_log_probs(self.expander, *sides, estimate)
+            totals, content = totals + weights.expander_weight * log_probs, np.exp(log_probs)
         if self.mender is not None and weights.break_weight:
-            totals = totals - weights.break_weight * self._count_breaks(of, self.mender.phrases)
-        columns = totals, likeness, np.exp(fluency), expected, None if content is None else np.exp(content)
+            breaks = self._count_breaks(of, self.mender.phrases)
+            totals = totals - weights.break_weight * breaks
+        columns = totals, likeness, np.exp(fluency), expected, content, breaks
         none = itertools.repeat(None)
         return [Score(*row) for row in zip(*(none if c is None else c.tolist() for c in columns), strict=False)]
 
-    def _count_breaks(self, of: Weighed, phrases: Phrases) -> Floats:
+    def _count_breaks(self, of: Weighed, phrases: Phrases) -> Table:
         soundness = Soundness(phrases)
         pairs = zip(of.rows.tolist(), of.proposals, strict=True)
-        return np.array([float(soundness.count_breaks(of.texts[row], words)) for row, words in pairs])
+        return np.array([soundness.count_breaks(of.texts[row], words) for row, words in pairs], dtype=np.int64)
 
     def _probabilities(self, of: Weighed) -> Floats:
         """Return p(w | before) of each word and end: with `text_pairs`, what follows in the text may follow here."""

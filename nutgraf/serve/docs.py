@@ -28,7 +28,7 @@ RESPONSE = """{
     }
   ]
 }"""
-SCORE = '"score": {"total": 1.22, "agreement": 0.71, "fluency": 0.39, "expected": 0.40, "content": null}'
+SCORE = '"score": {"total": 1.22, "agreement": 0.71, "fluency": 0.39, "expected": 0.40, "content": null, "breaks": 0}'
 _PAGE = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string("""<!doctype html>
 <html lang="en">
 <head>
@@ -61,8 +61,9 @@ _PAGE = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_
 higher the better: <code>{{ score }}</code>. <code>total</code> orders the lines. It is made of <code>agreement</code>
 (how like the line is to the others that the models proposed, from 0 to 1), <code>fluency</code> (how much it reads
 like a summary, a probability per word), <code>expected</code> (how much of a real summary it has, as far as its words
-tell, from 0 to 1) and <code>content</code> (how well the text could be guessed from it, a probability per word). What a
-model does not weigh is null.</p>
+tell, from 0 to 1) and <code>content</code> (how well the text could be guessed from it, a probability per word);
+<code>breaks</code>, places where it joins what the text has apart, count against it. What a model does not weigh is
+null.</p>
 {% endif %}
 <p>Answers: {{ operation.responses|join(", ") }}.</p>
 {% endfor %}{% endfor %}

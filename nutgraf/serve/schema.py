@@ -54,8 +54,8 @@ class SummaryBody(BaseModel):
         description="Of agreed-N, with `n_best` above 1 or `explain`: what ordered the summaries, more is better. "
         "`total` is made of `agreement` (how like it is to the other proposals, 0 to 1), `fluency` (how much it reads "
         "like a summary, a probability per word), `expected` (how much of a real summary it has, as far as its words "
-        "tell, 0 to 1) and `content` (how well the text could be guessed from it, a probability per word). Null: not "
-        "weighed by this model.",
+        "tell, 0 to 1) and `content` (how well the text could be guessed from it, a probability per word). `breaks` "
+        "(places where it joins what the text has apart) count against it. Null: not weighed by this model.",
     )
     words: list[Word] = Field(default=[], description="`source` is an index into `source_words`, or null.")
 

@@ -81,6 +81,8 @@ def _score_rows(score: Score) -> Iterator[tuple[str, str, str]]:
     yield "score", f"{score.total:.2f}, the higher the better; it is made of:", ""
     for name, share in score.parts.items():
         yield name, f"{percent(share)}{_MEANINGS[name]}", ""
+    if score.breaks:
+        yield "breaks", f"{score.breaks}: places where it joins what the text has apart, which count against it", ""
 
 
 def _new(word: Word, source: tuple[str, ...]) -> str:

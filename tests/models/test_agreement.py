@@ -16,6 +16,7 @@ from nutgraf import recipe
 from nutgraf.learning.batches import pad_batch
 from nutgraf.models.agreement import Agreement, Weighed, expected_overlap, mean_likeness, most_alike
 from nutgraf.models.light import LightModel
+from nutgraf.models.mending import Mender
 from nutgraf.models.mu1 import Mu1
 from nutgraf.models.scoring import Estimate
 from nutgraf.models.seq2seq import Seq2seq
@@ -163,6 +164,19 @@ def test_what_mu1_expects_is_added_to_the_score() -> None:
             assert one.score.expected > 0
             assert one.score.total == pytest.approx(totals[tuple(one.words.tolist())] + 2 * one.score.expected)
             assert one.score.parts.keys() == {"agreement", "fluency", "expected"}
+
+
+def test_breaks_lower_the_score() -> None:
+    mender = Mender.of(["", "", "", *["acme", "named", "a", "chief", "for", "rome", "in", "oslo"], "opens"])
+    plain = replace(agreement(0, 0), mender=mender)
+    weighed = replace(plain, weights=recipe.Agreement(0, 0, break_weight=0.3))
+    text, lines = ids([[3, 4, 5, 6, 7, 8, 9, 10]]), [ids([[3, 4, 6, 9, 10], [3, 6, 11]])]
+    (before,), (after,) = plain.rank(text, lines), weighed.rank(text, lines)
+    totals = {tuple(one.words.tolist()): one.score.total for one in before if one.score}
+    found = {tuple(one.words.tolist()): one.score for one in after if one.score}
+    assert [found[3, 4, 6, 9, 10].breaks, found[3, 6, 11].breaks] == [0, 2]
+    assert found[3, 4, 6, 9, 10].total == pytest.approx(totals[3, 4, 6, 9, 10])
+    assert found[3, 6, 11].total == pytest.approx(totals[3, 6, 11] - 0.6)
 
 
 def test_without_an_expander_nothing_is_weighed_by_it() -> None:

@@ -76,7 +76,7 @@ def test_what_several_models_agree_on_has_a_score_where_there_are_several_or_it_
             assert isinstance(found, dict)
             return found
 
-        score = {"total": -2.5, "agreement": 0.75, "fluency": 0.25, "expected": None, "content": 0.016}
+        score = {"total": -2.5, "agreement": 0.75, "fluency": 0.25, "expected": None, "content": 0.016, "breaks": None}
         assert "score" not in answer()
         several = answer(n_best=2)
         assert (several["score"], "probability" in several) == (score, False)

@@ -51,7 +51,7 @@ def test_a_found_summary_has_a_nearness() -> None:
 
 
 def test_what_several_models_agree_on_has_a_score_in_words() -> None:
-    first, second = Score(-7.521, 0.7252, 0.3128, 0.41, 0.0103), Score(-8.1, 0.8335, 0.2498, content=0.00751)
+    first, second = Score(-7.521, 0.7252, 0.3128, 0.41, 0.0103, 2), Score(-8.1, 0.8335, 0.2498, content=0.00751)
     best, other = (Summary("Profit", (PROFIT,), None, None, score) for score in (first, second))
     assert explain(SummaryResult(SOURCE, (best, other))).plain.split("\n") == [
         "Profit",
@@ -60,6 +60,7 @@ def test_what_several_models_agree_on_has_a_score_in_words() -> None:
         "  fluency      31% per word: how much it reads like the summaries of the training",
         "  expected     41%: how much of a real summary it has, as far as its words tell",
         "  content      1.0% per word: how well the text could be guessed from it",
+        "  breaks       2: places where it joins what the text has apart, which count against it",
         "  or           Profit (score -8.10: agreement 83%, fluency 25%, content 0.8%)",
     ]
 
