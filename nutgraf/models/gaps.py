@@ -108,15 +108,14 @@ class Gaps:
 
     def _first_missing(self, text: Sequence[int], gap: range) -> list[int]:
         """Return the first word of a longer gap, if it ends the phrase before it or opens the one behind it."""
-        first, opens = text[gap[0]], all(text[k] not in self.phrases.known.after_phrase for k in gap[1:])
-        ends = not self.phrases.end_at(text, gap[0] - 1) and self.phrases.end_at(text, gap[0])
-        marked = any(text[k] in self.phrases.known.marks for k in gap)
-        if text[gap[0] - 1] in self.phrases.known.initials:
+        known, first = self.phrases.known, text[gap[0]]
+        if text[gap[0] - 1] in known.initials:
             return [gap[0]]  # "Henry E. Hart"
-        known = self.phrases.known  # "in" of "charges in three minutes and" stays out
-        opens = opens and text[gap.stop] not in known.joints and text[gap.stop] not in known.marks
-        link = first in self.phrases.known.links and len(gap) <= MOST_MISSING + 1 and opens and not marked
-        return [gap[0]] if (ends or link) and first not in self.phrases.known.not_needed else []
+        ends = not self.phrases.end_at(text, gap[0] - 1) and self.phrases.end_at(text, gap[0])
+        others = known.after_phrase | known.marks  # "in" of "charges in three minutes and" stays out
+        opens = all(text[k] not in others for k in gap[1:]) and text[gap.stop] not in known.joints | known.marks
+        link = first in known.links and len(gap) <= MOST_MISSING + 1 and opens
+        return [gap[0]] if (ends or link) and first not in known.not_needed else []
 
     def _is_reported(self, gap: Sequence[int], word: int) -> bool:
         """Whether a gap hides that what comes behind it was said: "Acme said on Monday its plant ..."."""
