@@ -70,7 +70,7 @@ class Agreement:
     def edit(self, texts: Sequence[Ids], proposed: Proposals, decoding: recipe.Decoding) -> Proposals:
         """Return the proposals for each text as real summaries would say them, as whole lines.
 
-        Those that cannot be right are left out; one that would get too long stays as it is.
+        Those that cannot be right are left out.
         """
         if self.wording is not None:
             reworded = iter(self.wording([words for group in proposed for words in group]))
@@ -82,8 +82,7 @@ class Agreement:
         if self.mender is None:
             return list(summaries)
         sound = Soundness(self.mender.phrases).choose(text, summaries)
-        mended = [self.mender(text, words, decoding.min_words) for words in sound]
-        return [new if len(new) <= decoding.max_words else old for new, old in zip(mended, sound, strict=True)]
+        return [self.mender(text, words, decoding.min_words, decoding.max_words) for words in sound]
 
     def rank(
         self, texts: Sequence[Ids], proposed: Proposals, estimate: Estimate = FREQUENT, kept: int | None = None

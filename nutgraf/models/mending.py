@@ -31,8 +31,10 @@ from nutgraf.text.lexicon import Ids
 from nutgraf.text.phrases import Phrases
 from nutgraf.text.small_words import SmallWords
 
-MOST_MORE = 2  # words that an end may need to be whole
+MOST_FIRST = 2  # words before the first of a line that are part of a name or an amount
+MOST_MORE = 4  # words that an end may need to be whole
 MOST_FOR_VERB = 8  # the same, where the line would otherwise have no verb
+MOST_WORDS = 1_000  # of a line, unless somebody asks for fewer
 MOST_TO_VERB = 10  # words between the end of a line that has no verb and the verb
 MOST_MOVED = 6  # words between a preposition and what a line has behind it, where another one belongs
 MOST_REPORT = 6  # words from "announced" of "Acme announced that it has sold" to what comes behind "sold"
@@ -71,8 +73,8 @@ class Mender:
         """The small words."""
         return self.phrases.known
 
-    def __call__(self, text: Ids, summary: Ids, least: int = 1) -> Ids:
-        """Return the summary of a text as a whole line; `least` words of it stay, if it had as many."""
+    def __call__(self, text: Ids, summary: Ids, least: int = 1, most: int = MOST_WORDS) -> Ids:
+        """Return the summary of a text as a whole line of `least` to `most` words, if it had as many as the least."""
         source, line = text.tolist(), [word for word in summary.tolist() if word not in self.known.brackets]
         while line and (line[0] in self.known.marks or line[0] in self.known.the):
             del line[0]
@@ -80,7 +82,7 @@ class Mender:
         line, places = self._move_links(source, *self._drop_report(source, line, places))
         line, places = self._add_verb(source, *self._add_subject(source, line, places))
         line, places = self._drop_needless(*self._join(source, line, places))
-        line = self._finish(source, self._keep_forms(source, line, places), places, least)
+        line = self._finish(source, self._keep_forms(source, line, places)[:most], places[:most], least, most)
         while line and line[-1] == self.genitive:
             del line[-1]
         twice = {word for before, word in itertools.pairwise(source) if word == before}  # "Bora Bora", not "to to"
@@ -155,8 +157,8 @@ class Mender:
         if first < 1 or any(word in self.known.marks for word in text[:first]):
             return list(line), list(places)
         # "Daisy" of "Daisy Systems", "at least" of "at least seven", "head of" of "head of Acme"
-        amount = first <= MOST_MORE and text[first - 1] in self.known.amounts
-        name = amount or (first <= MOST_MORE and not any(self.phrases.is_plain(word) for word in text[:first]))
+        amount = first <= MOST_FIRST and text[first - 1] in self.known.amounts
+        name = amount or (first <= MOST_FIRST and not any(self.phrases.is_plain(word) for word in text[:first]))
         before = next((word for word in text[first - 1 :: -1] if word not in self.known.articles), -1)
         part = first <= MOST_SUBJECT and before in self.known.links and before != text[0]
         lacking = line[0] in self.known.links or before in self.known.relative or self.phrases.is_verb(text, first)
@@ -270,8 +272,8 @@ class Mender:
         wanted = self.grammar.bare if several else self.grammar.third
         return min(self.grammar.family.get(text[place], frozenset()) & wanted, default=word)
 
-    def _finish(self, text: Sequence[int], line: list[int], places: Sequence[int], least: int) -> list[int]:
-        """Return the line with an end that is no part of a phrase, if there is one near."""
+    def _finish(self, text: Sequence[int], line: list[int], places: Sequence[int], least: int, most: int) -> list[int]:
+        """Return the line with an end that is no part of a phrase, if there is one near, of up to `most` words."""
         while len(line) > least and line[-1] in self.known.marks:
             line, places = line[:-1], places[:-1]
         last = places[-1] if places else -1
@@ -290,29 +292,41 @@ class Mender:
         owns = any(word in self.known.owner for word in text[last + 1 : last + 2])
         goes_on = owns or self.phrases.is_verb(text, last)  # "Acme" with "'s plant", "agrees" with "to pay"
         enough = has_verb and (shorter or not goes_on)
-        for end in range(last + 1, min(last + (MOST_MORE if enough else MOST_FOR_VERB), len(text) - 1) + 1):
-            if text[end] in self.known.marks or (has_verb and text[end] in self.grammar.past):
+        more = min(MOST_MORE if enough else MOST_FOR_VERB, most - len(line))
+        for end in range(last + 1, min(last + more, len(text) - 1) + 1):
+            if text[end] in self.known.marks - self.known.goes_on or (has_verb and text[end] in self.grammar.past):
                 break
             if self.phrases.end_at(text, end) and not (has_verb and self.phrases.is_subject(text, end)):
                 return [*line, *(text[k] for k in range(last + 1, end + 1) if not self._is_spare_article(text, k))]
+        if self._lacks_unit(text, last) and len(line) < most:
+            return [*line, text[last + 1]]
         verb = self._find_verb(text, last + 1) if self.phrases.is_subject(text, last) and not shorter else []
         added = [k for k in range(last + 1, verb[-1] + 1) if text[k] not in self.known.articles] if verb else []
-        return shorter or [*line, *(text[k] for k in added)]
+        return shorter or [*line, *(text[k] for k in added if len(line) + len(added) <= most)]
+
+    def _lacks_unit(self, text: Sequence[int], place: int) -> bool:
+        """Whether a word is "29" of "29 years imprisonment and", but not of "29 years after"."""
+        is_unit = any(word in self.grammar.plural for word in text[place + 1 : place + 2])
+        return is_unit and text[place] in self.known.counts and not self.phrases.is_span_before(text, place + 1)
 
     def _is_spare_article(self, text: Sequence[int], place: int) -> bool:
         """Whether a word is an article that a headline does without: not "a" of "30 cents a share"."""
         return text[place] in self.known.the and text[place + 1] not in self.known.each
 
     def _may_end(self, text: Sequence[int], place: int) -> bool:
-        return place >= 0 and self.phrases.may_end_at(text, place) and not self.phrases.is_subject(text, place)
+        """Whether a line may go back to the word at a place: not to "call" of "to call for"."""
+        if place < 0 or (place and text[place - 1] in self.grammar.infinitive and text[place] in self.grammar.bare):
+            return False
+        return self.phrases.end_at(text, place) and not self.phrases.is_subject(text, place)
 
     def _without_piece(self, text: Sequence[int], line: list[int], places: Sequence[int], least: int) -> list[int]:
         """Return the line without a last piece that would go on: ", a day", ", step" of ", a step that", ", hurt"."""
-        last = places[-1]
-        one_word = len(line) - 2 >= least and line[-2] in self.known.marks and 0 < last < len(text) - 1
-        described = one_word and text[last - 1] in self.known.articles and text[last + 1] not in self.known.marks
-        if described or (one_word and text[last + 1] in self.known.by):
-            return line[:-2]
-        comma = next((place for place in range(len(line) - 2, -1, -1) if line[place] in self.known.marks), 0)
-        is_piece = least <= comma >= len(line) - 1 - MOST_MISSING and line[comma + 1] in self.known.articles
-        return line[:comma] if is_piece else line
+        comma = next((place for place in range(len(line) - 2, 0, -1) if line[place] in self.known.marks), 0)
+        if not least <= comma >= max(1, len(line) - 1 - MOST_MISSING):
+            return line
+        first, last = places[comma + 1], places[-1]
+        follower = text[last + 1] if 0 <= last < len(text) - 1 else -1
+        goes_on = follower >= 0 and follower not in self.known.marks
+        described = first > 0 and text[first - 1] in self.known.articles and goes_on
+        acts = comma == len(line) - 2 and follower in self.known.by
+        return line[:comma] if described or acts or line[comma + 1] in self.known.articles else line

@@ -34,13 +34,13 @@ class Phrases:
         """Whether a phrase of the text ends with the word at a place."""
         known, word = self.known, text[place]
         follower = text[place + 1] if place + 1 < len(text) else None
-        if word in known.marks or word in known.want_more or follower in known.joints | known.owner | known.than:
+        if word in known.marks or word in known.want_more or follower in known.owner | known.goes_on:
             return False
         helps = word in self.grammar.infinitive and not (place and text[place - 1] in known.links)  # not "in May"
         if helps or (word in self.grammar.past and follower in known.by):
             return False  # "may", "brought by"
         if word in known.particles:  # "fire broke out at"
-            ends = follower is None or follower in known.marks or follower in known.links
+            ends = follower is None or follower in known.marks or follower in known.links - known.joints
             return ends and place > 0 and (self.is_verb(text, place - 1) or text[place - 1] in known.links)
         if word in known.small or word in known.pronouns or self.is_span_before(text, place):
             return False
@@ -51,18 +51,29 @@ class Phrases:
             return False  # ", helped by rain"
         if place and text[place - 1] in known.links and word in self.grammar.in_ing and follower in known.links:
             return False  # "before moving to Oslo"
+        if follower in known.joints:
+            return self._ends_before_joint(text, place)
         if follower in known.links:  # "fire broke" goes on with "out", "aims" with "to buy", but not "shut" on Monday
             needless = any(next_word in known.not_needed for next_word in text[place + 2 : place + 3])
             opens = (follower in known.particles and not needless) or follower == self.grammar.to
             return not (opens and self.is_verb(text, place))
-        return follower in known.after_phrase and not self.is_verb(text, place)  # "valuing" goes on with "the firm"
+        opens = follower in known.after_phrase or self._opens_clause(text, place + 1)
+        return opens and not self.is_verb(text, place)  # "valuing" goes on with "the firm"
 
-    def may_end_at(self, text: Sequence[int], place: int) -> bool:
-        """Whether a line that breaks off may go back to the word at a place: also before "showing"."""
-        opens = place + 1 < len(text) and text[place + 1] in self.grammar.going
-        plain = any(text[place] in words for words in (self.known.small, self.known.marks, self.known.numbers))
-        plain = plain or self.is_verb(text, place)
-        return self.end_at(text, place) or (opens and not plain)
+    def _ends_before_joint(self, text: Sequence[int], place: int) -> bool:
+        """Whether a phrase ends before "and": with "prices" of "prices and costs", not with "new" of "new and old"."""
+        second = text[place + 2] if place + 2 < len(text) else -1
+        several = text[place] in self.grammar.plural
+        return (several or second in self.known.small or second in self.verbs) and not self.is_verb(text, place)
+
+    def _opens_clause(self, text: Sequence[int], place: int) -> bool:
+        """Whether what is behind a noun says more of it: "led by" and "doubling the", but not "funding round"."""
+        word, second = text[place], text[place + 1] if place + 1 < len(text) else -1
+        if word in self.known.describing:
+            return True
+        if word in self.grammar.past:
+            return second in self.known.by
+        return word in self.grammar.going and second in self.known.articles
 
     def is_verb(self, text: Sequence[int], place: int) -> bool:
         """Whether a word is a verb, as far as its form and the two words before it tell."""
@@ -74,9 +85,19 @@ class Phrases:
             return True  # "that circles a star"
         if any(word in self.known.joints for word in before[-1:]) and any(w in self.known.the for w in follower):
             return text[place] in self.verbs  # "build and manage a network"
-        if text[place] in self.only_bare:  # "the deal" and "sales forecast" are no verbs, "may deal" is one
-            return any(word in self.grammar.infinitive or word in self.known.pronouns for word in before[-1:])
+        if text[place] in self.only_bare:  # most are nouns: "the deal", "sales forecast"
+            known, last = self.known, before[-1:]
+            acts = any(w in known.the for w in follower) and not any(w in known.articles for w in last)  # "hit a man"
+            return acts or any(w in self.grammar.infinitive or w in known.pronouns for w in last)  # "may deal"
+        if text[place] in self.grammar.third and self._needs_noun(before):
+            return False
         return text[place] in self.verbs and not any(word in self.known.articles for word in before)
+
+    def _needs_noun(self, before: Sequence[int]) -> bool:
+        """Whether a noun comes behind two words: "in damages", "to settle charges", "Acme's offices"."""
+        known, last = self.known, before[-1:]
+        acts = before[:-1] == [self.grammar.to] and last[0] in self.grammar.bare
+        return acts or any(word in known.mark_of_owner or word in known.links - known.joints for word in last)
 
     def is_span_before(self, text: Sequence[int], place: int) -> bool:
         """Whether a word is "day" of "a day after"."""

@@ -52,7 +52,8 @@ _LISTS = {
     "owner": words_of("of 's"),
     "mark_of_owner": words_of("'s"),
     "by": words_of("by"),
-    "than": words_of("than"),
+    "goes_on": words_of("than &"),
+    "describing": words_of("aimed based called focused linked tied worth"),
     "that": words_of("that"),
     "whose": words_of("whose"),
     "future": _FUTURE,
@@ -92,7 +93,8 @@ class SmallWords:
     owner: Words  # what belongs to the word before it, or whom that belongs to, comes behind these
     mark_of_owner: Words
     by: Words
-    than: Words  # what it compares is before it: "more than 50"
+    goes_on: Words  # what they bind together is on both sides: "more than 50", "food & drug"
+    describing: Words  # what comes behind a noun and says more of it: "fund focused on"
     that: Words  # a clause begins behind "said that"
     whose: Words
     future: Words  # "will", in a headline "to"

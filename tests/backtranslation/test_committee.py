@@ -55,16 +55,15 @@ def test_proposals_are_put_into_other_words(monkeypatch: pytest.MonkeyPatch) -> 
     assert [words.tolist() for words in committee(SENTENCES, 0)] == best
 
 
-def test_proposals_are_made_whole_if_they_do_not_get_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Mender, "__call__", lambda _, text, summary, least: np.append(summary, text[-1:]))
+def test_proposals_are_made_whole_within_the_word_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Mender, "__call__", lambda _, text, summary, least, most: np.append(summary, text[-1:])[:most])
     fluency, teacher, expander = Trigrams.train(SUMMARIES, WORDS), *(toy_model(copy=True, seed=seed) for seed in (0, 9))
     for most in (2, 3):
         decoding = recipe.Decoding(min_words=2, max_words=most)
         agreement = Agreement(expander, fluency, recipe.Agreement(), mender=Mender.of(WORDS.words))
         found = beam(ConvDecoder(teacher), SENTENCES, Beam.of(decoding, 3, unk=False))
         longer = [
-            [new if len(new := np.append(one.words, text[-1:])) <= most else one.words for one in own]
-            for text, own in zip(SENTENCES, found, strict=True)
+            [np.append(one.words, text[-1:])[:most] for one in own] for text, own in zip(SENTENCES, found, strict=True)
         ]
         best = [ranked[0].words.tolist() for ranked in agreement.rank(SENTENCES, longer, Estimate())]
         committee = Committee([teacher], agreement, recipe.Teaching(beam=3), decoding, 0, "key")

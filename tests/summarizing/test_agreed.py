@@ -139,12 +139,12 @@ class Longer:
 
     phrases = Phrases.of(["", "", ""])
 
-    def __call__(self, text: Ids, summary: Ids, least: int = 1) -> Ids:
-        assert least == 2
-        return np.append(summary, text[-1:])
+    def __call__(self, text: Ids, summary: Ids, least: int = 1, most: int = 9) -> Ids:
+        assert (least, most) == (2, 4)
+        return np.append(summary, text[-1:])[:most]
 
 
-def test_proposals_are_made_whole_if_they_do_not_get_too_long_before_they_are_weighed() -> None:
+def test_proposals_are_made_whole_within_the_word_limit_before_they_are_weighed() -> None:
     agreed, mender = toy_agreed(), Longer()
     agreed.agreement = replace(agreed.agreement, mender=cast(Mender, mender))
     decoding = replace(DECODING, min_words=2, max_words=4)
