@@ -171,6 +171,9 @@ class Embeddings(Section):
     min_count: Positive = default(5, "rarer words get no vector of their own")
     buckets: Annotated[int, Field(ge=1, le=100_000_000)] = default(2_000_000, "hash buckets of the character n-grams")
     max_sentences: ZeroOrMore = default(0, "sentences read per side; 0: all")
+    blocks: Annotated[int, Field(ge=1, le=1_000)] = default(
+        1, "parts of the corpora that workers read side by side; their vectors are averaged after each epoch"
+    )
 
 
 @dataclass(frozen=True, config=CONFIG)

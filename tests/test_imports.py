@@ -91,10 +91,11 @@ def imported_at_once(path: Path) -> set[str]:
 
 def test_what_few_steps_need_is_imported_where_it_is_used() -> None:
     """Together they take more than a second of a core, and every process of a training would wait for them."""
-    slow = {"ot", "gensim", "rouge_score", "nutgraf.text.embeddings"}
+    slow = {"ot", "gensim", "rouge_score", "nutgraf.text.embeddings", "nutgraf.text.vector_blocks"}
     found = {path.relative_to(PACKAGE).as_posix(): imported_at_once(path) & slow for path in PACKAGE.rglob("*.py")}
     assert {path: names for path, names in found.items() if names} == {
         "text/embeddings.py": {"gensim"},
+        "text/vector_blocks.py": {"nutgraf.text.embeddings"},
         "bench/contests.py": {"rouge_score", "nutgraf.text.embeddings"},
     }
 

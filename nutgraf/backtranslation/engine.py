@@ -135,7 +135,7 @@ class Engine:
         """Make a step: elsewhere, if the executor says so, in a folder of its own; one of parts, part by part."""
         for left in task.work.glob(f"{ATTEMPT}*"):  # by a process that was killed
             remove(left)
-        if self.work.has_parts(task.step):
+        if self.work.has_parts(task.step, self.run.recipe):
             self.work.make(replace(task, report=tell, warn=tell))
             return
         make, threads = partial(self.work.make_apart, task), self._threads_of(task.step)

@@ -83,7 +83,9 @@ def _job(step: Step, recipe: Recipe, sizes: Sizes, seconds: float, workers: int)
     if step.kind is Kind.TEXT:
         words = sizes.texts * sizes.text_words + sizes.summaries * sizes.summary_words
         return Job(step, seconds, 1, math.ceil(words * WORD_BYTES / PART_BYTES), words / cost.MERGED_WORDS)
-    if Steps.has_parts(step):
+    if step.kind is Kind.EMBEDDINGS:
+        return Job(step, seconds, 1, recipe.embeddings.blocks if Steps.has_parts(step, recipe) else 0)
+    if Steps.has_parts(step, recipe):
         count = cost.count_pairs(step, recipe, sizes)
         return Job(step, seconds, 1, math.ceil(count / recipe.generation.chunk), count / cost.JOINED)
     doublings = min(count_shards(step, recipe), workers).bit_length() - 1

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ from nutgraf.models.scoring import Estimate
 from nutgraf.models.seq2seq import Seq2seq
 from nutgraf.models.wording import Wording
 from nutgraf.progress import Progress, Report, ignore
-from nutgraf.recipe import Recipe
+from nutgraf.recipe import Embeddings, Recipe
 from nutgraf.recipe import Seq2seq as Settings
 from nutgraf.run.folder import Run
 from nutgraf.run.inputs import Inputs, Part, Source, cut_source, read_again, read_pairs_again
@@ -54,6 +55,9 @@ from nutgraf.text.selection import Selection, Sentences
 from nutgraf.text.tokens import Tokenizer, is_number
 from nutgraf.text.trigrams import Trigrams
 from nutgraf.workers.executor import Executor, Local, Tell
+
+if TYPE_CHECKING:  # imports gensim, which the vectors alone need
+    from nutgraf.text.vector_blocks import Block, Blocks
 
 CASED_LINES = 100_000  # of each corpus: enough to know how words are written
 FLUENCY_SUMMARIES = 300_000  # from which teachers know what reads well
@@ -94,8 +98,10 @@ class Steps:
         return open_steps, (self.run.folder, self.run.inputs.absolute(), self.hardware)
 
     @staticmethod
-    def has_parts(step: Step) -> bool:
+    def has_parts(step: Step, recipe: Recipe) -> bool:
         """Whether a step is made by the driver, from parts that workers make."""
+        if step.kind is Kind.EMBEDDINGS:
+            return recipe.embeddings.blocks > 1
         name = step.model
         return step.kind is Kind.TEXT or (step.kind is Kind.PAIRS and name is not None and not name.finds)
 
@@ -133,18 +139,11 @@ class Steps:
 
     def _text(self, task: Task) -> None:
         """Tokenise parts of both files apart, then merge their word lists: the same bytes for any parts."""
-        inputs, done = self.run.inputs.absolute(), 0
+        inputs = self.run.inputs.absolute()
         sides = {TEXTS: inputs.texts, SUMMARIES: inputs.summaries}
         total = sum(source.lines for source in sides.values())
 
-        def tell(message: Progress | str) -> None:
-            nonlocal done
-            if isinstance(message, str):
-                task.warn(message)
-                return
-            done = min(total, done + message.done)  # a part that is repeated counts twice
-            task.report(Progress(done, total, "lines", message.note))
-
+        tell = _add_up(task, total, "lines")
         parts = [part for side, source in sides.items() for part in cut_source(side, source, tell)]
         work = partial(self.number_part, replace(task, report=ignore, warn=ignore))
         made = dict(self.executor.map(work, parts, 1, tell))
@@ -194,23 +193,41 @@ class Steps:
         """Train skip-gram vectors: of both corpora for the models, of each alone for Pr-Thr (appendix)."""
         from nutgraf.text.embeddings import train_embeddings  # imports gensim, which no other step needs
 
-        texts, summaries, known = self.prepared.texts, self.prepared.summaries, self.vocabularies
+        known = self.vocabularies
         everything = np.unique(np.concatenate([vocab.ids for vocab in known.values()]))
-        corpora, ids = {
-            JOINT: ([texts, summaries], everything),
-            OF_TEXTS: ([texts], known["F"].ids),
-            OF_SUMMARIES: ([summaries], known["S"].ids),
-        }[task.step.name]
-        settings = self.recipe.embeddings
-        width = settings.width
-        if task.step.name != JOINT:
-            epochs = self.recipe.pr_thr.epochs_for(len(corpora[0].tokens))
-            settings, width = replace(settings, epochs=epochs), settings.procrustes_width
-        lexicon, seed = self.prepared.lexicon, seed_of(task.seed)
-        vectors = train_embeddings(
-            corpora, lexicon, ids, width, settings, seed, task.report, with_end=task.step.name != JOINT
-        )
+        ids = {JOINT: everything, OF_TEXTS: known["F"].ids, OF_SUMMARIES: known["S"].ids}[task.step.name]
+        corpora, width, settings, with_end = self._read_for(task.step)
+        if settings.blocks > 1:
+            vectors = self._train_by_blocks(task, ids)
+        else:
+            lexicon, seed = self.prepared.lexicon, seed_of(task.seed)
+            vectors = train_embeddings(corpora, lexicon, ids, width, settings, seed, task.report, with_end)
         save_file({"ids": ids, "vectors": vectors}, task.folder / "vectors.safetensors")
+
+    def _read_for(self, step: Step) -> tuple[list[Corpus], int, Embeddings, bool]:
+        """Return the corpora that vectors are learned from, their width, settings, and whether ends are read."""
+        texts, summaries, settings = self.prepared.texts, self.prepared.summaries, self.recipe.embeddings
+        if step.name == JOINT:
+            return [texts, summaries], settings.width, settings, False
+        corpus = texts if step.name == OF_TEXTS else summaries
+        epochs = self.recipe.pr_thr.epochs_for(len(corpus.tokens))
+        return [corpus], settings.procrustes_width, replace(settings, epochs=epochs), True
+
+    def _train_by_blocks(self, task: Task, ids: Ids) -> Vectors:
+        blocks, work = self._blocks(task), partial(self.train_block, replace(task, report=ignore, warn=ignore))
+        tell = _add_up(task, blocks.sentences, "sentences")
+        blocks.train(lambda missing: [*self.executor.map(work, missing, 1, tell)])
+        return blocks.vectors(ids)
+
+    def train_block(self, task: Task, block: Block, tell: Tell) -> None:
+        """Train the vectors of a part of the corpora for an epoch."""
+        self._blocks(task).train_block(block, tell)
+
+    def _blocks(self, task: Task) -> Blocks:
+        from nutgraf.text.vector_blocks import Blocks
+
+        corpora, width, settings, with_end = self._read_for(task.step)
+        return Blocks(corpora, self.prepared.lexicon, width, settings, seed_of(task.seed), with_end, task.work)
 
     def vectors(self, name: str, vocab: Vocab) -> Vectors:
         """Return the vectors of a vocabulary's words, row by row, from an embeddings step."""
@@ -488,6 +505,21 @@ def count_shards(step: Step, recipe: Recipe) -> int:
     """Return how many parts a batch has in the training that a step is; 1 for any other step."""
     own_way = step.chain in OWN_WAY and ALIGNED in step.needs
     return recipe.training.shards if step.kind in (Kind.EXPANDER, Kind.SUMMARIZER) and not own_way else 1
+
+
+def _add_up(task: Task, total: int, unit: str) -> Tell:
+    """Return a listener to parts of a step, each of which tells how much it has done since it last did."""
+    done = 0
+
+    def tell(message: Progress | str) -> None:
+        nonlocal done
+        if isinstance(message, str):
+            task.warn(message)
+            return
+        done = min(total, done + message.done)  # a part that is repeated counts twice
+        task.report(Progress(done, total, unit, message.note))
+
+    return tell
 
 
 def _new_attempt(task: Task) -> Path:

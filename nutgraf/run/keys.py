@@ -77,9 +77,10 @@ def values_used(step: Step, recipe: Recipe) -> Values:
 
 
 def _of_embeddings(step: Step, recipe: Recipe) -> Values:
-    shared = _values(
-        recipe, "embeddings", "window", "negative", "learning_rate", "sample", "min_count", "buckets", "max_sentences"
-    )
+    names = ["window", "negative", "learning_rate", "sample", "min_count", "buckets", "max_sentences"]
+    # Where one block is all, vectors are what they always were.
+    names += ["blocks"] if recipe.embeddings.blocks > 1 else []
+    shared = _values(recipe, "embeddings", *names)
     if step.name == JOINT:
         own = _values(recipe, "embeddings", "width", "epochs")
         return shared | own | _vocabularies(recipe, "texts", "summaries", "joint")

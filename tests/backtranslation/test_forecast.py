@@ -89,5 +89,8 @@ def test_steps_of_a_plan_become_jobs() -> None:
     assert spans["text"].workers < 84
     assert lasts["text"] == pytest.approx(alone["text"] / 84 + words / cost.MERGED_WORDS)
     assert lasts["embeddings"] == pytest.approx(alone["embeddings"])
+    blocks = forecast(steps, recipe.override(settings, ["embeddings.blocks=8"]), SIZES, 1, 128).spans
+    by_eight = next(span for span in blocks if span.step.name == "embeddings")
+    assert by_eight.ends - by_eight.begins == pytest.approx(alone["embeddings"] / 8)
     two = {span.step.name: span for span in forecast(steps, settings, SIZES, 1, 3).spans}
     assert two["mu1-1"].workers == pytest.approx(2)  # a power of two

@@ -111,7 +111,8 @@ def sharded(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def ask_for_shards(corpus: Corpus, out: Path) -> Request:
-    return replace(request(corpus, out, 'plan.initializers=["mu1"]', "training.shards=4"), stop_after="mu1-1")
+    settings = 'plan.initializers=["mu1"]', "training.shards=4", "embeddings.blocks=2"
+    return replace(request(corpus, out, *settings), stop_after="mu1-1")
 
 
 def of_mu1(run: Path) -> dict[str, str]:
