@@ -499,6 +499,9 @@ class Plan(Section):
         f"other systems to compare with, as `--with` adds them: {', '.join(BASELINES)};"
         f" with aligned pairs also {', '.join(WITH_PAIRS)}",
     )
+    min_summaries_for_near: Annotated[float, Field(ge=0)] = default(
+        0.0, "summaries per text, below which near is left out: too few to find good pairs among"
+    )
 
 
 @dataclass(frozen=True, config=CONFIG)

@@ -44,7 +44,9 @@ NOTHING = Supposition()
 
 def preview(request: Request, supposed: Supposition = NOTHING) -> list[tuple[Step, float]]:
     """Return the steps and their estimated seconds on this machine."""
-    estimates = cost.estimate(request.steps, request.recipe, _sizes(request, supposed), request.hardware.threads)
+    sizes = _sizes(request, supposed)
+    request = request.leave_out_near(sizes.texts, sizes.summaries)
+    estimates = cost.estimate(request.steps, request.recipe, sizes, request.hardware.threads)
     return [(step, estimates[step.name]) for step in request.steps]
 
 
@@ -56,18 +58,19 @@ def _sizes(request: Request, supposed: Supposition) -> Sizes:
 def foresee(request: Request, supposed: Supposition = NOTHING) -> tuple[Forecast, list[str]]:
     """Return how the plan may go on a cluster, there or supposed, and what that assumes."""
     sizes, threads = _sizes(request, supposed), request.hardware.threads
-    counts = _cores(str(request.cluster), supposed)
+    request, counts = request.leave_out_near(sizes.texts, sizes.summaries), _cores(str(request.cluster), supposed)
     workers = sum(count // threads for count in counts)
     if not workers:
         raise InputError(f"--threads {threads}: no machine has as many cores")
     found = forecast(request.steps, request.recipe, sizes, threads, workers)
     shards, chunk = request.recipe.training.shards, request.recipe.generation.chunk
+    blocks = request.recipe.embeddings.blocks
     return found, [
         f"{len(counts)} machines with {sum(counts)} cores: {workers} workers with {threads} thread(s) each, as fast as "
         "those that the rates of nutgraf/backtranslation/cost.py were measured on",
         f"{sizes.texts:,} texts of {sizes.text_words:.1f} words, {sizes.summaries:,} summaries of "
         f"{sizes.summary_words:.1f}: as long as those in the files",
-        "a step, also one that trains word vectors of a whole corpus, is done by one worker, beside others",
+        f"a step is done by one worker, beside others; each set of word vectors by up to {blocks} (embeddings.blocks)",
         f"all workers that are free make the text, from plain files, and artificial pairs: {PART_BYTES >> 20} MB or "
         f"{chunk:,} sentences per task; then the driver joins {cost.MERGED_WORDS:,.0f} words a second, or "
         f"{cost.JOINED:,.0f} sentences",

@@ -18,6 +18,7 @@ from nutgraf.report import reporting
 from nutgraf.run.events import Listener
 from nutgraf.run.folder import Run, claim
 from nutgraf.run.inputs import Inputs, Lines, as_files, read_inputs
+from nutgraf.run.names import NEAR
 from nutgraf.run.plan import Step, make_plan, needed
 from nutgraf.run.stored import StoredRun, use_store
 from nutgraf.workers.cluster import use_executor
@@ -73,6 +74,14 @@ class Request:
         if self.stop_after is not None:
             needed(steps, [self.stop_after])  # is it in the plan?
         return needed(steps, self.only) if self.only else steps
+
+    def leave_out_near(self, texts: int, summaries: int) -> Request:
+        """Return the request without the chain of found pairs, where there are too few summaries to find any among."""
+        plan = self.recipe.plan
+        others = tuple(chain for chain in plan.initializers if chain != NEAR)
+        if summaries >= plan.min_summaries_for_near * texts or not others or others == plan.initializers:
+            return self
+        return replace(self, recipe=replace(self.recipe, plan=replace(plan, initializers=others)))
 
     @contextmanager
     def with_files(self) -> Iterator[Request]:
@@ -187,6 +196,14 @@ def run_training(request: Request, listener: Listener = ignore, warn: Callable[[
         inputs, found = local.read()
         for message in found:
             warn(message)
+        texts, summaries = inputs.texts.lines, inputs.summaries.lines
+        if (fitting := request.leave_out_near(texts, summaries)) != request:
+            warn(
+                f"near, which finds pairs between the files, is left out: {summaries:,} summaries for {texts:,} texts "
+                f"are fewer than {request.recipe.plan.min_summaries_for_near:g} per text. "
+                "plan.min_summaries_for_near=0 keeps it"
+            )
+            request, steps = fitting, fitting.steps
         with claim(out), use_store(request.store, out, request.take_store) as stored:
             run = _begin(Run(out, request.recipe, inputs, request.aligned_limits), steps, stored, warn)
             hardware.use()
