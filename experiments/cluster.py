@@ -80,6 +80,7 @@ def main(quick: Annotated[bool, typer.Option("--quick", help="Tiny sizes: figure
     """Measure, and print ratios."""
     os.environ |= {"OMP_NUM_THREADS": "1", "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": os.urandom(16).hex()}
     os.environ |= {"RAY_raylet_start_wait_time_s": "120", "RAY_worker_niceness": "0"}  # else workers are nice, by 15
+    os.environ |= {"RAY_idle_worker_killing_time_threshold_ms": "900000"}  # else those that wait for their turn end
     ONE_THREAD.use()
     amounts = QUICK if quick else Amounts()
     load = os.getloadavg()[0]
@@ -101,7 +102,7 @@ def prepare(folder: Path, wanted: int, chunk: int, amounts: Amounts) -> Run:
     texts, different, _ = unaligned(amounts.texts, min(wanted, DIFFERENT), 0, seed=1)
     summaries = islice(cycle(different), wanted)
     settings = ['plan.initializers=["mu1"]', "plan.teachers=0", "generation.sentences_per_chain=0", "mu1.steps=50"]
-    settings += ["training.expander_steps=2", f"generation.chunk={chunk}", *amounts.settings]
+    settings += ["text.judge_share=0.0", "training.expander_steps=2", f"generation.chunk={chunk}", *amounts.settings]
     files = {}
     for name, lines in (("texts", texts), ("summaries", summaries)):
         files[name] = folder / f"{name}.txt"
