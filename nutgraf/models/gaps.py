@@ -7,7 +7,8 @@ Hart". Nor do words that no headline needs, such as "Inc". In ids of a lexicon; 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from nutgraf.text.phrases import Phrases
@@ -52,20 +53,26 @@ class Gaps:
         apart = any(text[k] in known.pronouns or text[k] in known.marks for k in content)
         article = text[gap[0]] in known.the
         one_phrase = len(content) == len(gap) - article  # "oil company" of "state-run oil company petrobras"
-        phrase = self._needed_phrase(text, gap)
+        needed = {*self._needed_phrase(text, gap)}
         if len(gap) > MOST_MISSING or len(content) > 1 + one_phrase or apart:
-            return [(k, text[k]) for k in sorted({*self._first_missing(text, gap), *phrase})]
-        needed = {
-            *phrase,
-            *content,
-            *(k for k in gap if text[k] in known.links and text[k + 1] not in known.not_needed),
-        }
-        needed |= {k - 1 for k in needed if text[k] in known.negations and k > gap[0]}  # "did not"
-        before_helper = self.phrases.grammar.infinitive | known.links | known.relative  # "that is given"
-        helps = text[gap[0]] in known.be | known.have and last in before_helper
-        if len(gap) == 1 and (text[place] in known.each or (helps and text[place] != self.phrases.grammar.to)):
-            needed.add(gap[0])  # "30 cents a share", "may be forced", "after being forced"
-        return [(k, text[k]) for k in sorted(needed)]
+            needed |= {*self._first_missing(text, gap)}
+        else:
+            links = (k for k in gap if text[k] in known.links and text[k + 1] not in known.not_needed)
+            needed |= {*content, *links}
+        return [(k, text[k]) for k in sorted({*needed, *self._helpers(text, gap, needed)})]
+
+    def _helpers(self, text: Sequence[int], gap: range, needed: Collection[int]) -> Iterator[int]:
+        """Yield the small words of a gap without which those behind them cannot stand: "did not", "2 an hour"."""
+        known, grammar, last = self.phrases.known, self.phrases.grammar, text[gap[0] - 1]
+        for k in gap:
+            if k + 1 != gap.stop and k + 1 not in needed:
+                continue
+            if text[k + 1] in known.negations or (text[k] in known.the and text[k + 1] in known.each):
+                yield k
+        behind = gap[0] + sum(1 for _ in itertools.takewhile(lambda k: text[k] in known.be | known.have, gap))
+        after = any(last in words for words in (grammar.infinitive, known.links, known.relative))  # "that is given"
+        if after and (behind == gap.stop or behind in needed) and text[behind] != grammar.to:
+            yield from range(gap[0], behind)  # "may be forced", "may have been forced", "after being forced"
 
     def _needed_phrase(self, text: Sequence[int], gap: range) -> list[int]:
         """Return what a preposition, a number or an owner's mark cannot be without, if that is in the gap.

@@ -12,7 +12,7 @@ missing: its words are matched with those of its summary, in order, and forms of
   what was said. Words that no headline needs, such as "Inc", do not;
 - a participle stays one: "killed" of "were killed" does not become "kills", nor "valuing" "values"; "has named" becomes
   "names". A verb agrees with its subject, as far as prepositions, numbers and "and" show it: "shares of Acme fall";
-- a line that ends within a phrase goes on for a word or two, or back to the last phrase that is whole.
+- a line ends where something is whole (models.endings).
 
 In ids of a lexicon. The rules are those of English headlines; `text.grammar` knows the forms of words.
 """
@@ -25,6 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nutgraf.models.endings import Endings
 from nutgraf.models.gaps import MOST_MISSING, Gaps
 from nutgraf.text.grammar import Grammar
 from nutgraf.text.lexicon import Ids
@@ -32,10 +33,7 @@ from nutgraf.text.phrases import Phrases
 from nutgraf.text.small_words import SmallWords
 
 MOST_FIRST = 2  # words before the first of a line that are part of a name or an amount
-MOST_MORE = 4  # words that an end may need to be whole
-MOST_FOR_VERB = 8  # the same, where the line would otherwise have no verb
 MOST_WORDS = 1_000  # of a line, unless somebody asks for fewer
-MOST_TO_VERB = 10  # words between the end of a line that has no verb and the verb
 MOST_MOVED = 6  # words between a preposition and what a line has behind it, where another one belongs
 MOST_REPORT = 6  # words from "announced" of "Acme announced that it has sold" to what comes behind "sold"
 MOST_SUBJECT = 6  # words of a subject that may have been left out by mistake
@@ -46,6 +44,7 @@ class Mender:
     """What makes summaries whole, with the words of their texts."""
 
     gaps: Gaps
+    endings: Endings
     said: int
     by: int
     have: int
@@ -56,7 +55,9 @@ class Mender:
     def of(cls, words: Sequence[str]) -> Mender:
         """Prepare it for a lexicon of words."""
         single = ("said", "by", "have", "has", "'s")
-        return cls(Gaps.of(words), *(words.index(word) if word in words else -1 for word in single))
+        said, *others = (words.index(word) if word in words else -1 for word in single)
+        gaps = Gaps.of(words)
+        return cls(gaps, Endings(gaps.phrases, said), said, *others)
 
     @property
     def phrases(self) -> Phrases:
@@ -82,7 +83,7 @@ class Mender:
         line, places = self._move_links(source, *self._drop_report(source, line, places))
         line, places = self._add_verb(source, *self._add_subject(source, line, places))
         line, places = self._drop_needless(*self._join(source, line, places))
-        line = self._finish(source, self._keep_forms(source, line, places)[:most], places[:most], least, most)
+        line = self.endings.finish(source, (self._keep_forms(source, line, places)[:most], places[:most]), least, most)
         while line and line[-1] == self.genitive:
             del line[-1]
         twice = {word for before, word in itertools.pairwise(source) if word == before}  # "Bora Bora", not "to to"
@@ -182,7 +183,7 @@ class Mender:
             return line, places
         near = range(places[-1], min(places[-1] + 1 + MOST_MISSING, len(text)))
         end = next((place for place in near if self.phrases.end_at(text, place)), -1)
-        verb = self._find_verb(text, end + 1) if end >= 0 else []
+        verb = self.endings.find_verb(text, end + 1) if end >= 0 else []
         rest = range(places[-1] + 1, end + 1) if verb else ()
         added = [place for place in (*rest, *verb) if text[place] not in self.known.articles]
         return [*line, *(text[place] for place in added)], [*places, *added]
@@ -193,24 +194,6 @@ class Mender:
         behind = behind or any(word in self.known.whose for word in text[max(0, place - 2) : max(0, place - 1)])
         before_that = any(word in self.known.that for word in text[place + 1 : place + 2])
         return behind or (text[place] in self.known.reports and before_that)
-
-    def _find_verb(self, text: Sequence[int], start: int) -> list[int]:
-        """Return the places of the first verb from a place on and of the phrase behind it; none, if a clause ends."""
-        for first in range(start, min(start + MOST_TO_VERB, len(text) - 1)):
-            helper = any(text[first] in words for words in (self.known.be, self.known.have, self.known.future))
-            if helper or text[first] in self.grammar.past or text[first] in self.grammar.third:
-                break
-            if (text[first] in self.known.marks and first > start) or text[first] in self.known.pronouns:
-                return []
-        else:
-            return []
-        verb = first + helper
-        near = range(verb, min(verb + MOST_FOR_VERB, len(text) - 1))
-        ends = [place for place in near if self.phrases.end_at(text, place)]
-        joined = [k for k in near if text[k + 1] in self.known.joints and text[k] not in self.known.small]
-        end = next(iter([*ends, *joined]), -1)
-        begin = first if text[verb] in self.known.negations else verb  # "will not name"
-        return [] if text[first] == self.said else [*range(begin, end + 1)]
 
     def _join(self, text: Sequence[int], line: Sequence[int], places: Sequence[int]) -> tuple[list[int], list[int]]:
         """Return the line with the words that join its words in the text, and the places of all."""
@@ -248,7 +231,8 @@ class Mender:
                 continue
             following = text[place + 1] if place + 1 < len(text) else -1
             spoken = before in self.known.pronouns and place - 1 in places
-            will = word == self.grammar.to and (spoken or following in self.known.negations)  # "we will", "will not"
+            tensed = spoken or following in self.known.negations or self._lacks_verb(result[:i])
+            will = word == self.grammar.to and tensed  # "we will", "will not", "that mills will close"
             if (
                 will
                 or following == self.by
@@ -258,9 +242,20 @@ class Mender:
                 result[i] = text[place]
             elif word in self.grammar.third and self.phrases.is_plural(result[:i]):
                 result[i] = min(self.grammar.family.get(word, frozenset()) & self.grammar.bare, default=word)
+            elif self._is_open(word, text[place], before) and self.phrases.is_joint(result[:i]):
+                result[i] = text[place]  # "Ann Lee and Jo Doe named", "Food and Drug Board named"
             elif word in self.phrases.only_bare and self.phrases.is_single(result[:i]):
                 result[i] = min(self.grammar.family.get(word, frozenset()) & self.grammar.third, default=word)
         return result
+
+    def _is_open(self, word: int, said: int, before: int) -> bool:
+        """Whether a line has "names" for "named", where it might as well be "name"."""
+        return word in self.grammar.third and said in self.grammar.past and before not in self.known.have
+
+    def _lacks_verb(self, before: Sequence[int]) -> bool:
+        """Whether these words end within a clause that has no verb yet: "announced that mills"."""
+        start = next((n for n in range(len(before) - 1, -1, -1) if before[n] in self.known.relative), len(before))
+        return start < len(before) and self.phrases.tensed.isdisjoint(before[start + 1 :])
 
     def _present(self, text: Sequence[int], place: int, word: int, before: Sequence[int]) -> int:
         """Return what a headline says for a verb behind "has", which is left out: "names" for "has named"."""
@@ -271,62 +266,3 @@ class Mender:
             return word  # "may have named"
         wanted = self.grammar.bare if several else self.grammar.third
         return min(self.grammar.family.get(text[place], frozenset()) & wanted, default=word)
-
-    def _finish(self, text: Sequence[int], line: list[int], places: Sequence[int], least: int, most: int) -> list[int]:
-        """Return the line with an end that is no part of a phrase, if there is one near, of up to `most` words."""
-        while len(line) > least and line[-1] in self.known.marks:
-            line, places = line[:-1], places[:-1]
-        last = places[-1] if places else -1
-        if last < 0:
-            return line
-        has_verb = self.phrases.have_verb(text, line, places)
-        if self.phrases.end_at(text, last) and not (has_verb and self.phrases.is_subject(text, last)):
-            return self._without_piece(text, line, places, least)
-        ends = [n for n in range(least, len(line)) if self._may_end(text, places[n - 1])]
-        shorter = line[: ends[-1]] if ends else []
-        if has_verb and not self.phrases.have_verb(text, shorter, places[: len(shorter)]):
-            shorter = []  # the only verb stays
-        shorter = self._without_piece(text, shorter, places[: len(shorter)], least) if shorter else []
-        if shorter and self.phrases.is_span_before(text, last):
-            return shorter  # "a day after" would go on for long
-        owns = any(word in self.known.owner for word in text[last + 1 : last + 2])
-        goes_on = owns or self.phrases.is_verb(text, last)  # "Acme" with "'s plant", "agrees" with "to pay"
-        enough = has_verb and (shorter or not goes_on)
-        more = min(MOST_MORE if enough else MOST_FOR_VERB, most - len(line))
-        for end in range(last + 1, min(last + more, len(text) - 1) + 1):
-            if text[end] in self.known.marks - self.known.goes_on or (has_verb and text[end] in self.grammar.past):
-                break
-            if self.phrases.end_at(text, end) and not (has_verb and self.phrases.is_subject(text, end)):
-                return [*line, *(text[k] for k in range(last + 1, end + 1) if not self._is_spare_article(text, k))]
-        if self._lacks_unit(text, last) and len(line) < most:
-            return [*line, text[last + 1]]
-        verb = self._find_verb(text, last + 1) if self.phrases.is_subject(text, last) and not shorter else []
-        added = [k for k in range(last + 1, verb[-1] + 1) if text[k] not in self.known.articles] if verb else []
-        return shorter or [*line, *(text[k] for k in added if len(line) + len(added) <= most)]
-
-    def _lacks_unit(self, text: Sequence[int], place: int) -> bool:
-        """Whether a word is "29" of "29 years imprisonment and", but not of "29 years after"."""
-        is_unit = any(word in self.grammar.plural for word in text[place + 1 : place + 2])
-        return is_unit and text[place] in self.known.counts and not self.phrases.is_span_before(text, place + 1)
-
-    def _is_spare_article(self, text: Sequence[int], place: int) -> bool:
-        """Whether a word is an article that a headline does without: not "a" of "30 cents a share"."""
-        return text[place] in self.known.the and text[place + 1] not in self.known.each
-
-    def _may_end(self, text: Sequence[int], place: int) -> bool:
-        """Whether a line may go back to the word at a place: not to "call" of "to call for"."""
-        if place < 0 or (place and text[place - 1] in self.grammar.infinitive and text[place] in self.grammar.bare):
-            return False
-        return self.phrases.end_at(text, place) and not self.phrases.is_subject(text, place)
-
-    def _without_piece(self, text: Sequence[int], line: list[int], places: Sequence[int], least: int) -> list[int]:
-        """Return the line without a last piece that would go on: ", a day", ", step" of ", a step that", ", hurt"."""
-        comma = next((place for place in range(len(line) - 2, 0, -1) if line[place] in self.known.marks), 0)
-        if not least <= comma >= max(1, len(line) - 1 - MOST_MISSING):
-            return line
-        first, last = places[comma + 1], places[-1]
-        follower = text[last + 1] if 0 <= last < len(text) - 1 else -1
-        goes_on = follower >= 0 and follower not in self.known.marks
-        described = first > 0 and text[first - 1] in self.known.articles and goes_on
-        acts = comma == len(line) - 2 and follower in self.known.by
-        return line[:comma] if described or acts or line[comma + 1] in self.known.articles else line

@@ -5,6 +5,7 @@ Models leave out words and turn others round. Where they do this to verbs, someb
 - a verb of the text stands in another place: "govt to worsen curbs" of "govt suggests curbs on what could worsen it";
 - a verb that the text lacks stands in place of one that it has: "Acme opposes loss" of "Acme posted a loss";
 - "to" has skipped the verb that it belongs to: "police to open safe" of "police jailed a man who tried to open a safe";
+- "to" has skipped who will do it: "Acme to resign" of "Acme said its chief will resign";
 - two words stand side by side that no sentence has: "Acme to Zenith", "chief of at Acme", "40 of houses".
 
 Others read badly: a line breaks where it joins words that are apart in the text, unless only small words are between
@@ -68,7 +69,8 @@ class Soundness:
         moved = {word for word, place, before, _ in steps if place < 0 and self._is_surely_verb(word, before)}
         if any(not grammar.family.get(word, frozenset()).isdisjoint(text) for word in moved):
             return False
-        if any(word == grammar.to and self._skips_verb(text, last, place) for word, place, _, last in steps):
+        acting = [(last, place) for word, place, _, last in steps if word == grammar.to and 0 <= last < place]
+        if any(self._skips_verb(text, *gap) or self._skips_subject(text, *gap) for gap in acting):
             return False
         inner = zip(places, line[1:], places[1:], places[2:], strict=False)
         return not any(at < 0 and self._replaces_verb(text, word, before, after) for before, word, at, after in inner)
@@ -80,11 +82,18 @@ class Soundness:
 
     def _skips_verb(self, text: Sequence[int], before: int, place: int) -> bool:
         """Whether a verb was left out between a word and "to", other than one that goes on with it: "agreed to"."""
-        if not 0 <= before < place - 1 or text[place] != self.phrases.grammar.to:
+        if text[place] != self.phrases.grammar.to:
             return False
         known = self.phrases.known
         gap = [k for k in range(before + 1, place - 1) if text[k] not in known.reports and text[k] not in known.small]
         return any(text[k] in self.phrases.tensed and self.phrases.is_verb(text, k) for k in gap)
+
+    def _skips_subject(self, text: Sequence[int], before: int, place: int) -> bool:
+        """Whether who will do something was left out, and another only said so: "Acme said its chief will resign"."""
+        known = self.phrases.known
+        said = next((k for k in range(before, place) if text[k] in known.reports), place)
+        others = known.small | known.pronouns | known.not_needed | known.marks
+        return text[place] in known.future and any(text[k] not in others for k in range(said + 1, place))
 
     def _replaces_verb(self, text: Sequence[int], word: int, before: int, after: int) -> bool:
         """Whether a verb that the text lacks stands in place of one that it has: "opposes" for "posted"."""

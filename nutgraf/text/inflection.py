@@ -5,20 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-# Verbs whose past is not their -ed form: the verb, then its past forms.
+# Verbs whose past is not their -ed form: the verb, then its past forms. Without those that are nouns in news: "costs".
 _IRREGULAR = """
-    beat beat beaten|become became|begin began begun|bid bid|bind bound|break broke broken|bring brought
-    |broadcast broadcast|build built|buy bought|catch caught|choose chose chosen|come came|cut cut|deal dealt
-    |draw drew drawn|drive drove driven|eat ate eaten|fall fell fallen|feel felt|fight fought|find found|fly flew flown
-    |forecast forecast|freeze froze frozen|get got|give gave given|go went gone|grow grew grown|hear heard|hide hid
-    |hit hit|hold held|hurt hurt|keep kept|know knew known|lay laid|lead led|leave left|lend lent|let let|lose lost
-    |make made|mean meant|meet met|overtake overtook overtaken|pay paid|put put|quit quit|rebuild rebuilt
-    |retake retook retaken|ride rode ridden|rise rose risen|run ran|say said|see saw seen|seek sought|sell sold
-    |send sent|set set|shoot shot|show showed shown|shrink shrank shrunk|shut shut|sing sang sung|sink sank sunk
-    |slide slid|speak spoke spoken|spend spent|split split|spread spread|stand stood|steal stole stolen|stick stuck
-    |strike struck|swear swore sworn|swing swung|take took taken|teach taught|tear tore torn|tell told|think thought
-    |throw threw thrown|undergo underwent|uphold upheld|wake woke|wear wore worn|win won|withdraw withdrew withdrawn
-    |withhold withheld|write wrote written"""
+    arise arose arisen|beat beat beaten|become became|begin began begun|bend bent|bid bid|bind bound|bleed bled
+    |blow blew blown|break broke broken|breed bred|bring brought|broadcast broadcast|build built|burst burst|buy bought
+    |cast cast|catch caught|choose chose chosen|cling clung|come came|cut cut|deal dealt|dig dug|draw drew drawn
+    |drive drove driven|eat ate eaten|fall fell fallen|feel felt|fight fought|find found|flee fled|fly flew flown
+    |forbid forbade forbidden|forecast forecast|forget forgot forgotten|freeze froze frozen|get got|give gave given
+    |go went gone|grow grew grown|hang hung|hear heard|hide hid|hit hit|hold held|hurt hurt|keep kept|know knew known
+    |lay laid|lead led|leave left|lend lent|let let|lose lost|make made|mean meant|meet met|oversee oversaw overseen
+    |overtake overtook overtaken|pay paid|put put|quit quit|rebuild rebuilt|retake retook retaken|ride rode ridden
+    |rise rose risen|run ran|say said|see saw seen|seek sought|sell sold|send sent|set set|shake shook shaken|shed shed
+    |shoot shot|show showed shown|shrink shrank shrunk|shut shut|sing sang sung|sink sank sunk|sit sat|sleep slept
+    |slide slid|speak spoke spoken|spend spent|spin spun|split split|spread spread|stand stood|steal stole stolen
+    |stick stuck|strike struck|swear swore sworn|sweep swept|swim swam|swing swung|take took taken|teach taught
+    |tear tore torn|tell told|think thought|throw threw thrown|undergo underwent|understand understood
+    |undertake undertook undertaken|uphold upheld|wake woke|wear wore worn|weep wept|win won
+    |withdraw withdrew withdrawn|withhold withheld|write wrote written"""
 # What news summaries shorten: the word, then its short forms.
 _SHORT = """
     billion bln bn|department dept|government govt|million mln|percent pct %|professor prof|trillion trln|versus vs"""
@@ -88,12 +91,16 @@ def _short_forms(known: frozenset[str]) -> Iterator[tuple[frozenset[str], frozen
 
 
 def _verbs(known: frozenset[str]) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
-    """Yield the present forms of each verb, and its past and -ing forms; it is known by its -s form and its past."""
-    for verb in {base for word in known if word.endswith("s") for base in _bases(word)}:
+    """Yield the present forms of each verb, and its past and -ing forms; it is known by its -s form and its past.
+
+    Irregular ones are known by their past alone.
+    """
+    for verb in {base for word in known if word.endswith("s") for base in _bases(word)} | _PAST.keys():
         _, present, past, going = _forms(verb)
-        pasts = _PAST.get(verb, frozenset([past])) & known
-        if present in known and pasts:
-            yield frozenset([verb, present]) & known, pasts | frozenset([going]) & known
+        doubled = verb + verb[-1] if re.search("[^aeiou][aeiou][^aeiouwxy]$", verb) else verb  # "committed"
+        pasts = _PAST.get(verb, frozenset([past, doubled + "ed"])) & known
+        if pasts and (present in known or verb in _PAST):
+            yield frozenset([verb, present]) & known, pasts | frozenset([going, doubled + "ing"]) & known
 
 
 def _bases(word: str) -> list[str]:

@@ -5,6 +5,7 @@ In ids of a lexicon, by rules of English; `text.grammar` knows the forms of word
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -77,21 +78,35 @@ class Phrases:
 
     def is_verb(self, text: Sequence[int], place: int) -> bool:
         """Whether a word is a verb, as far as its form and the two words before it tell."""
-        reach = 1 if text[place] in self.grammar.past else 2  # "the pay rise", but "a fire broke out"
+        known, grammar, word = self.known, self.grammar, text[place]
+        reach = 1 if word in grammar.past else 2  # "the pay rise", but "a fire broke out"
         before, follower = text[max(0, place - reach) : place], text[place + 1 : place + 2]
-        if before[-1:] == [self.grammar.to] and any(word in self.known.articles for word in follower):
-            return True  # "to facilitate the": of any word
-        if any(word in self.known.relative for word in before[-1:]) and any(w in self.known.articles for w in follower):
-            return True  # "that circles a star"
-        if any(word in self.known.joints for word in before[-1:]) and any(w in self.known.the for w in follower):
-            return text[place] in self.verbs  # "build and manage a network"
-        if text[place] in self.only_bare:  # most are nouns: "the deal", "sales forecast"
-            known, last = self.known, before[-1:]
-            acts = any(w in known.the for w in follower) and not any(w in known.articles for w in last)  # "hit a man"
-            return acts or any(w in self.grammar.infinitive or w in known.pronouns for w in last)  # "may deal"
-        if text[place] in self.grammar.third and self._needs_noun(before):
+        last, has_object = before[-1:], not known.the.isdisjoint(follower)
+        if not known.articles.isdisjoint(follower) and (last == [grammar.to] or not known.relative.isdisjoint(last)):
+            return True  # "to facilitate the", "that circles a star": of any word
+        joined = not known.joints.isdisjoint(last)
+        if joined and has_object:
+            return word in self.verbs  # "build and manage a network"
+        if word in self.only_bare:  # most are nouns: "the deal", "sales forecast"
+            acts = has_object and known.articles.isdisjoint(last)  # "hit a man"
+            goes_on = joined and not known.particles.isdisjoint(follower)  # "and close down"
+            helped = not (grammar.infinitive.isdisjoint(last) and known.pronouns.isdisjoint(last))  # "may deal"
+            return acts or goes_on or helped
+        if word in grammar.third and self._needs_noun(before):
             return False
-        return text[place] in self.verbs and not any(word in self.known.articles for word in before)
+        return word in self.verbs and known.articles.isdisjoint(before)
+
+    def is_finite(self, text: Sequence[int], place: int) -> bool:
+        """Whether a word is a verb with a tense, or what helps one: "will" of "will not name", "named"."""
+        word, known, grammar = text[place], self.known, self.grammar
+        if word in known.be or word in known.have or (word in grammar.infinitive and word != grammar.to):
+            return True
+        acts = self.is_verb(text, place) and word not in grammar.going and grammar.to not in text[place - 1 : place]
+        return acts and not (word in grammar.past and self._is_participle(text, place))
+
+    def _is_participle(self, text: Sequence[int], place: int) -> bool:
+        """Whether a past form says more of the noun before it: "a factory hit by"."""
+        return any(word in self.known.by for word in text[place + 1 : place + 2])
 
     def _needs_noun(self, before: Sequence[int]) -> bool:
         """Whether a noun comes behind two words: "in damages", "to settle charges", "Acme's offices"."""
@@ -130,6 +145,13 @@ class Phrases:
         others = (known.joints, known.clause, known.several, known.counts, self.grammar.infinitive, self.tensed)
         return sure and all(words.isdisjoint(some) for some in others)
 
+    def is_joint(self, before: Sequence[int]) -> bool:
+        """Whether the subject of a verb with these words before it is "A and B", so that it may be one or several."""
+        start = next((n for n in range(len(before), 0, -1) if before[n - 1] in self.known.clause | self.tensed), 0)
+        subject = before[start:]
+        link = next((n for n, word in enumerate(subject) if word in self.known.links), 0)
+        return 0 < link < len(subject) - 1 and subject[link] in self.known.joints
+
     def is_plural(self, before: Sequence[int]) -> bool:
         """Whether the subject of a verb with these words before it is several, as far as a preposition shows it."""
         starts = [place for place, word in enumerate(before, 1) if word in self.known.clause]
@@ -139,5 +161,9 @@ class Phrases:
         titles = (word in self.grammar.plural and word not in self.grammar.third for word in subject[:2])
         if any(word in self.known.joints for word in subject) and any(titles):
             return True  # "senators Ann Lee and Jo Doe"
+        title = next((n for n, word in enumerate(subject) if word in self.known.titles), len(subject))
+        named = itertools.takewhile(lambda word: not self.is_plain(word) or word in self.known.joints, subject[title:])
+        if self.is_joint(before) and not self.known.joints.isdisjoint(named):
+            return True  # "senator Ann Lee and Jo Doe"
         head = next((place for place, word in enumerate(subject) if word in self.known.links - self.known.joints), 0)
         return head > 0 and subject[head - 1] in self.grammar.plural

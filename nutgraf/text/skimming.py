@@ -71,6 +71,7 @@ _NO_VERBS = words_of(
     orleans paris philippines states texas united vegas wales"""
 )
 _STOPS, _QUOTES = words_of(". ? !"), words_of("`` ''")
+_NOT_ENDED = words_of("'' , )")  # no sentence ends before these
 _HELPERS = words_of("are can could did do does had has have is may might must should was were will would")
 
 Words = Sequence[str]
@@ -83,10 +84,13 @@ def skim(words: Words) -> list[int]:
 
 
 def _sentences(words: Words) -> Iterator[Span]:
-    """Yield where sentences begin and end; each has its full stop, and the quotation mark behind it."""
+    """Yield where sentences begin and end; each has its full stop, and the quotation mark behind it.
+
+    A stop that stands before a comma or a closing bracket, as in "Sen. Jo Hart (D-Md.)", ends an abbreviation.
+    """
     start = 0
     for place, word in enumerate(words, 1):
-        if word in _STOPS and words[place : place + 1] != ["''"]:
+        if word in _STOPS and _at(words, place) not in _NOT_ENDED:
             yield start, place
             start = place
     if start < len(words):

@@ -65,6 +65,9 @@ _LISTS = {
     "amounts": words_of("about almost least most nearly than"),
     "small": _SMALL,
     "marks": words_of(""", . ; : - -- ( ) [ ] " `` '' ` ? ! & $"""),
+    "comma": words_of(","),
+    "opening_quotes": words_of("``"),
+    "closing_quotes": words_of("''"),
     "brackets": words_of("( ) [ ]"),
     "not_needed": _NOT_NEEDED,
     "reports": words_of("announced announces confirmed confirms revealed reveals said says"),
@@ -74,6 +77,8 @@ _LISTS = {
     "each": words_of("barrel day hour kilometre litre mile minute month ounce person row share tonne unit week year"),
     "titles": _TITLES,
     "clause": words_of("after as because but if says say that when while which who"),
+    "also_links": words_of("after as before since until"),
+    "subordinating": words_of("after as because before but says since that until when while which who"),
     "want_more": _WANT_MORE,
     "after_phrase": _SMALL | _PRONOUNS | _NOT_NEEDED | _WANT_MORE,
 }
@@ -106,6 +111,9 @@ class SmallWords:
     several: Words  # a subject that begins with one of these is more than one
     small: Words  # links, articles and helping verbs
     marks: Words
+    comma: Words
+    opening_quotes: Words
+    closing_quotes: Words
     brackets: Words
     not_needed: Words  # "Inc", "Monday": headlines do without
     reports: Words  # "announced" of "Acme announced that it will buy"
@@ -115,6 +123,10 @@ class SmallWords:
     each: Words  # "hour" of "140 km an hour"
     titles: Words  # "senator", behind which a headline has no first name
     clause: Words  # "after": a new subject comes behind these
+    also_links: Words  # "after": behind these a clause begins, or a noun alone
+    subordinating: (
+        Words  # "because", and also_links: a clause begins behind these; not "if", without which a line is false
+    )
     want_more: Words  # "due": no line ends in these
     after_phrase: Words  # a phrase is over before these
     numbers: Words

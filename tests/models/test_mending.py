@@ -76,6 +76,9 @@ def test_a_headline_has_no_helping_verb_before_a_participle(text: str, line: str
         ("in may acme named a chief .", "acme names chief", "acme names chief"),
         ("oil company zenith acme named ann .", "oil acme names ann", "oil company zenith acme names ann"),
         ("ann died after being hit .", "ann died after hit", "ann died after being hit"),
+        ("ann did n't close mills .", "ann n't close mills", "ann did n't close mills"),
+        ("acme will cut 2 miles an hour more .", "acme to cut 2 miles more", "acme to cut 2 miles an hour more"),
+        ("acme aims to be hit by rain in oslo .", "acme aims to rain in oslo", "acme aims to be hit by rain in oslo"),
         ("shares in the united kingdom fell .", "shares in fell", "shares in united kingdom fell"),
         (
             "a plant closes in three days and names ann .",
@@ -134,13 +137,17 @@ def test_what_joins_two_words_comes_back(text: str, line: str, wanted: str | Non
         ("the firm of ann and jo has named me .", "firm of ann", "firm of ann and jo names me"),
         ("firms at the port have named ann .", "firms", "firms name ann"),
         ("acme may have named ann .", "acme may named ann", "acme may have named ann"),
+        ("the plant may have been closed .", "plant may closed", "plant may have been closed"),
+        ("senator ann lee and jo doe named her .", "senator ann lee and jo doe names", None),
+        ("ann lee and jo doe named a chief .", "ann lee and jo doe names chief", "ann lee and jo doe named chief"),
+        ("acme falls and zenith closed .", "acme falls and zenith closes", "acme falls and zenith closes"),
         ("acme has named ann .", "acme has named ann", "acme has named ann"),
         ("acme is naming a chief and closing a plant .", "acme to close plant", "acme to close plant"),
         ("police in oslo named a man .", "police in oslo names man", "police in oslo name man"),
     ],
 )
 def test_forms_of_verbs_are_those_of_the_sentence(text: str, line: str, wanted: str | None) -> None:
-    assert mended(text, line) == (wanted or "senators ann lee and jo doe name")
+    assert mended(text, line) == (wanted or line.removesuffix("s"))
 
 
 @pytest.mark.parametrize(

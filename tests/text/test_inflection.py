@@ -57,3 +57,13 @@ def test_past_forms_are_no_present_forms() -> None:
 
 def test_short_verbs_double_their_last_letter() -> None:
     assert inflect("drop") == {"drop", "drops", "dropped", "dropping"}
+
+
+def test_longer_verbs_may_double_it_too() -> None:
+    found = Inflections(["commits", "committed", "committing", "visits", "visited"])
+    assert found.past_forms() == {"committed", "visited"}
+    assert found.all_forms()["commits"] == {"commits", "committed", "committing"}
+
+
+def test_irregular_verbs_are_known_by_their_past_alone() -> None:
+    assert Inflections(["fled", "bled", "sped"]).past_forms() == {"fled", "bled"}

@@ -21,14 +21,15 @@ def skimmed(text: str) -> str:
             "acme said it would buy zenith .",
         ),
         ("Senator Ann Lee (R-Ohio) praised the new bill.", "senator ann lee praised the new bill ."),
+        ("Senators Ann Lee (D-Md.) and Jo Hart (R-S.D.), of Ohio, praised it.", None),
         ("Profit rose to 3 billion euros ($3.5 billion) in May.", "profit rose to 3 billion euros in may ."),
         ("NEW DELHI/HONG KONG Acme will buy Zenith for cash.", "acme will buy zenith for cash ."),
         ("OSLO/PARIS Acme will buy Zenith for cash.", "acme will buy zenith for cash ."),
         ("The plant -- the last one in town -- will close in May.", "the plant will close in may ."),
     ],
 )
-def test_brackets_are_not_read(text: str, wanted: str) -> None:
-    assert skimmed(text) == wanted
+def test_brackets_are_not_read(text: str, wanted: str | None) -> None:
+    assert skimmed(text) == (wanted or "senators ann lee and jo hart praised it .")
 
 
 @pytest.mark.parametrize(
