@@ -19,6 +19,7 @@ from nutgraf.text.small_words import SmallWords
 MOST_MORE = 4  # words that an end may need to be whole
 MOST_FOR_VERB = 8  # the same, where the line would otherwise have no verb
 MOST_TO_VERB = 10  # words between the end of a line that has no verb and the verb
+LEAST_SENTENCE = 4  # words of a line that is a sentence of its own
 MOST_ITEM = 3  # words of one item of a list
 MOST_LIST = 8  # words of a list that may come behind a line
 Line = tuple[list[int], list[int]]  # its words and their places in the text
@@ -30,6 +31,7 @@ class Endings:
 
     phrases: Phrases
     said: int
+    size: int  # of the lexicon: ids from here on are of rarer words, of one text
 
     @property
     def grammar(self) -> Grammar:
@@ -43,7 +45,8 @@ class Endings:
 
     def finish(self, text: Sequence[int], line: Line, least: int, most: int) -> list[int]:
         """Return the words of a line that ends where something is whole, of up to `most` words."""
-        line = self._end_phrase(text, self._without_marks(line, least), least, most)
+        line = self._without_marks(self._first_sentence(text, line, least), least)
+        line = self._end_phrase(text, line, least, most)
         line = self._end_list(text, line, least, most)
         return self._close_quotation(text, self._end_clause(text, line, least, most))
 
@@ -64,6 +67,20 @@ class Endings:
         end = next(iter([*ends, *joined]), -1)
         begin = first if text[verb] in self.known.negations else verb  # "will not name"
         return [] if text[first] == self.said else [*range(begin, end + 1)]
+
+    def _first_sentence(self, text: Sequence[int], line: Line, least: int) -> Line:
+        """Return the line up to the end of a sentence, if that says something."""
+        words, places = line
+        ends = (n for n in range(1, len(words)) if self._has_stop(text, places[n - 1], places[n]))
+        stop = next(ends, 0)
+        says = stop >= max(least, LEAST_SENTENCE) and self.phrases.have_verb(text, words[:stop], places[:stop])
+        return (words[:stop], places[:stop]) if says else line
+
+    def _has_stop(self, text: Sequence[int], before: int, place: int) -> bool:
+        """Whether a sentence of the text ends behind one place and before the end of another: not in "res. 612"."""
+        between = range(before + 1, min(place + 1, len(text) - 1)) if before >= 0 else range(0)
+        ends = (k for k in between if text[k] in self.known.stops)
+        return any(text[k + 1] < self.size and text[k + 1] not in self.known.numbers for k in ends)
 
     def _without_marks(self, line: Line, least: int) -> Line:
         words, places = line

@@ -67,7 +67,8 @@ class Gaps:
         for k in gap:
             if k + 1 != gap.stop and k + 1 not in needed:
                 continue
-            if text[k + 1] in known.negations or (text[k] in known.the and text[k + 1] in known.each):
+            denies = text[k + 1] in known.clitic or (text[k + 1] in known.negations and text[k] not in known.be)
+            if denies or (text[k] in known.the and text[k + 1] in known.each):
                 yield k
         behind = gap[0] + sum(1 for _ in itertools.takewhile(lambda k: text[k] in known.be | known.have, gap))
         after = any(last in words for words in (grammar.infinitive, known.links, known.relative))  # "that is given"

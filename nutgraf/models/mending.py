@@ -36,6 +36,7 @@ MOST_FIRST = 2  # words before the first of a line that are part of a name or an
 MOST_WORDS = 1_000  # of a line, unless somebody asks for fewer
 MOST_MOVED = 6  # words between a preposition and what a line has behind it, where another one belongs
 MOST_REPORT = 6  # words from "announced" of "Acme announced that it has sold" to what comes behind "sold"
+MOST_OWNED = 6  # words between "whose" and its verb
 MOST_SUBJECT = 6  # words of a subject that may have been left out by mistake
 
 
@@ -57,7 +58,7 @@ class Mender:
         single = ("said", "by", "have", "has", "'s")
         said, *others = (words.index(word) if word in words else -1 for word in single)
         gaps = Gaps.of(words)
-        return cls(gaps, Endings(gaps.phrases, said), said, *others)
+        return cls(gaps, Endings(gaps.phrases, said, len(words)), said, *others)
 
     @property
     def phrases(self) -> Phrases:
@@ -162,8 +163,10 @@ class Mender:
         name = amount or (first <= MOST_FIRST and not any(self.phrases.is_plain(word) for word in text[:first]))
         before = next((word for word in text[first - 1 :: -1] if word not in self.known.articles), -1)
         part = first <= MOST_SUBJECT and before in self.known.links and before != text[0]
+        helps = any(text[first - 1] in words for words in (self.known.be, self.known.have))
+        helped = helps and text[0] not in self.known.expletives  # "Acme is"
         lacking = line[0] in self.known.links or before in self.known.relative or self.phrases.is_verb(text, first)
-        if not (name or part or (first <= MOST_SUBJECT and lacking)):
+        if not (name or part or (first <= MOST_SUBJECT and (lacking or helped))):
             return list(line), list(places)
         end = next((place for place in range(first) if text[place] == self.said), first)  # "Acme" of "Acme said it"
         added = [place for place in range(end) if text[place] not in self.known.articles]
@@ -182,18 +185,26 @@ class Mender:
         if not line or places[-1] < 0:
             return line, places
         near = range(places[-1], min(places[-1] + 1 + MOST_MISSING, len(text)))
-        end = next((place for place in near if self.phrases.end_at(text, place)), -1)
+        end = next((k for k in near if self.phrases.end_at(text, k) or self._is_before_verb(text, k)), -1)
         verb = self.endings.find_verb(text, end + 1) if end >= 0 else []
         rest = range(places[-1] + 1, end + 1) if verb else ()
         added = [place for place in (*rest, *verb) if text[place] not in self.known.articles]
         return [*line, *(text[place] for place in added)], [*places, *added]
 
+    def _is_before_verb(self, text: Sequence[int], place: int) -> bool:
+        """Whether the verb of a sentence comes behind a word: "closed the" of "a bid submitted in court closed the"."""
+        verb, behind = text[place + 1 : place + 2], text[place + 2 : place + 3]
+        acts = any(word in self.grammar.past for word in verb) and any(word in self.known.articles for word in behind)
+        return acts and text[place] not in self.known.small
+
     def _is_other(self, text: Sequence[int], place: int) -> bool:
         """Whether a verb is not what a line is about: "announced" of "announced that", "hit" of "a man who hit"."""
         behind = any(word in self.known.relative for word in text[max(0, place - 1) : place])
-        behind = behind or any(word in self.known.whose for word in text[max(0, place - 2) : max(0, place - 1)])
+        whose = next((k for k in range(place - 1, max(-1, place - MOST_OWNED), -1) if text[k] in self.known.whose), -1)
+        behind = behind or (whose >= 0 and not any(self.phrases.is_finite(text, k) for k in range(whose + 1, place)))
         before_that = any(word in self.known.that for word in text[place + 1 : place + 2])
-        return behind or (text[place] in self.known.reports and before_that)
+        reports = text[place] in self.known.reports and before_that
+        return behind or reports or self.phrases.is_reduced(text, place)
 
     def _join(self, text: Sequence[int], line: Sequence[int], places: Sequence[int]) -> tuple[list[int], list[int]]:
         """Return the line with the words that join its words in the text, and the places of all."""
@@ -240,6 +251,8 @@ class Mender:
                 or (text[place] in self.grammar.going and result[i - 1 : i] != [self.grammar.to])
             ):
                 result[i] = text[place]
+            elif word in self.grammar.third and self.phrases.is_reduced(text, place):
+                result[i] = text[place]  # "statement submitted in court"
             elif word in self.grammar.third and self.phrases.is_plural(result[:i]):
                 result[i] = min(self.grammar.family.get(word, frozenset()) & self.grammar.bare, default=word)
             elif self._is_open(word, text[place], before) and self.phrases.is_joint(result[:i]):

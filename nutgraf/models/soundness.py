@@ -60,6 +60,8 @@ class Soundness:
             return pair[1] not in grammar.bare
         if pair[0] in known.numbers:
             return pair[1] in known.genitive
+        if pair[0] in known.reports:
+            return pair[1] in known.relative and pair[1] not in known.that
         return all(word in known.links and word not in known.joints | known.negations for word in pair)
 
     def _keeps_verbs(self, text: Sequence[int], line: Sequence[int]) -> bool:

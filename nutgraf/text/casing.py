@@ -7,6 +7,7 @@ word and texts do not, so the summaries decide how a word is written, and the te
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -90,7 +91,8 @@ class Writer:
     def line(self, forms: Sequence[str]) -> str:
         """Join words to a line that starts with a capital."""
         written = detokenize(forms)
-        return written[:1].upper() + written[1:] if written.split(" ")[0].islower() else written
+        first = re.split("[ -]", written)[0]  # "pay-TV", but not "iPhone"
+        return written[:1].upper() + written[1:] if first.islower() else written
 
 
 def _count_forms(lines: Iterable[str]) -> dict[str, str]:

@@ -22,6 +22,7 @@ class Phrases:
     verbs: Words  # in any form; many are nouns, too
     only_bare: Words  # those in a form such as "name", most of which are nouns, too
     tensed: Words  # a sentence has one of these
+    nouns: Words  # words that have a form in -s: most are no names
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Phrases:
@@ -29,7 +30,9 @@ class Phrases:
         grammar, known = Grammar.of(words), SmallWords.of(words)
         inflected = grammar.past | grammar.going | grammar.third
         tensed = grammar.past | grammar.third | known.future | known.be | {grammar.to}
-        return cls(grammar, known, inflected | grammar.bare, grammar.bare - inflected, tensed)
+        known_words = frozenset(words)
+        nouns = frozenset(place for place, word in enumerate(words) if word + "s" in known_words)
+        return cls(grammar, known, inflected | grammar.bare, grammar.bare - inflected, tensed, nouns)
 
     def end_at(self, text: Sequence[int], place: int) -> bool:
         """Whether a phrase of the text ends with the word at a place."""
@@ -42,7 +45,8 @@ class Phrases:
             return False  # "may", "brought by"
         if word in known.particles:  # "fire broke out at"
             ends = follower is None or follower in known.marks or follower in known.links - known.joints
-            return ends and place > 0 and (self.is_verb(text, place - 1) or text[place - 1] in known.links)
+            behind_link = place > 0 and text[place - 1] in known.links and follower != self.grammar.to  # not "of up to"
+            return ends and (behind_link or (place > 0 and self.is_verb(text, place - 1)))
         if word in known.small or word in known.pronouns or self.is_span_before(text, place):
             return False
         if follower is None or follower in known.marks:
@@ -104,6 +108,23 @@ class Phrases:
         acts = self.is_verb(text, place) and word not in grammar.going and grammar.to not in text[place - 1 : place]
         return acts and not (word in grammar.past and self._is_participle(text, place))
 
+    def is_reduced(self, text: Sequence[int], place: int) -> bool:
+        """Whether a past form is no verb of its own: "a statement submitted in court contained a"."""
+        known, follower = self.known, text[place + 1 : place + 2]
+        helped = any(word in known.be | known.have for word in text[max(0, place - 1) : place])
+        acts = helped or text[place] not in self.grammar.past or text[place] in known.reports
+        if acts or known.links.isdisjoint(follower) or not known.clause.isdisjoint(follower):
+            return False
+        ends = (known.clause, known.relative, known.pronouns, known.joints, known.marks, self.grammar.going)
+        for k in range(place + 2, len(text)):
+            new = text[k] in known.articles and text[k - 1] not in known.links  # "Oslo. The firm closed a"
+            if new or any(text[k] in words for words in ends):
+                return False
+            helps = any(text[k] in words for words in (known.be, known.have, known.future))
+            if helps or (text[k] in self.grammar.past and not known.articles.isdisjoint(text[k + 1 : k + 2])):
+                return True
+        return False
+
     def _is_participle(self, text: Sequence[int], place: int) -> bool:
         """Whether a past form says more of the noun before it: "a factory hit by"."""
         return any(word in self.known.by for word in text[place + 1 : place + 2])
@@ -147,10 +168,20 @@ class Phrases:
 
     def is_joint(self, before: Sequence[int]) -> bool:
         """Whether the subject of a verb with these words before it is "A and B", so that it may be one or several."""
-        start = next((n for n in range(len(before), 0, -1) if before[n - 1] in self.known.clause | self.tensed), 0)
-        subject = before[start:]
+        subject = self._subject(before)
+        joint = self._find_joint(subject)
+        around = (subject[joint - 1], subject[joint + 1]) if len(subject) > joint + 2 else ()
+        return joint > 0 and not (around and self.nouns.issuperset(around))  # not "oil and gas firm"
+
+    def _find_joint(self, subject: Sequence[int]) -> int:
+        """Return where "and" is in "A and B", if no preposition comes before it; else 0."""
         link = next((n for n, word in enumerate(subject) if word in self.known.links), 0)
-        return 0 < link < len(subject) - 1 and subject[link] in self.known.joints
+        return link if link < len(subject) - 1 and subject[link] in self.known.joints else 0
+
+    def _subject(self, before: Sequence[int]) -> Sequence[int]:
+        """Return the words behind the last verb or conjunction."""
+        ends = (self.known.clause, self.tensed)
+        return before[next((n for n in range(len(before), 0, -1) if any(before[n - 1] in some for some in ends)), 0) :]
 
     def is_plural(self, before: Sequence[int]) -> bool:
         """Whether the subject of a verb with these words before it is several, as far as a preposition shows it."""
@@ -163,7 +194,10 @@ class Phrases:
             return True  # "senators Ann Lee and Jo Doe"
         title = next((n for n, word in enumerate(subject) if word in self.known.titles), len(subject))
         named = itertools.takewhile(lambda word: not self.is_plain(word) or word in self.known.joints, subject[title:])
-        if self.is_joint(before) and not self.known.joints.isdisjoint(named):
+        if self._find_joint(self._subject(before)) and not self.known.joints.isdisjoint(named):
             return True  # "senator Ann Lee and Jo Doe"
+        pairs = itertools.pairwise(subject)
+        if any(joint in self.known.joints and word in self.known.several for joint, word in pairs):
+            return True  # "Acme and two firms"
         head = next((place for place, word in enumerate(subject) if word in self.known.links - self.known.joints), 0)
         return head > 0 and subject[head - 1] in self.grammar.plural

@@ -12,9 +12,9 @@ CLOSING_MARKS = "\"')]}”’"
 CANNOT_START = (",", ";", ":", "?")  # marks that no sentence begins with
 _OPENING_MARKS = "\"'([{“‘"
 _LIST = """
-mr mrs ms dr prof rev hon gen col lt sgt capt cmdr adm gov sen rep st ft mt jr sr vs etc inc corp co cos ltd plc llc
-bros dept dist ave blvd rd vol jan feb apr jun jul aug sep sept oct nov dec mon tue tues wed thu thurs fri ala ariz ark
-calif colo conn fla ga kan ky la md mich minn mo mont neb nev okla ore pa tenn tex va vt wis wyo e.g i.e
+mr mrs ms dr prof rev hon gen col lt sgt capt cmdr adm gov sen sens rep reps st ft mt jr sr vs etc inc corp co cos ltd
+plc llc bros dept dist ave blvd rd vol jan feb apr jun jul aug sep sept oct nov dec mon tue tues wed thu thurs fri ala
+ariz ark calif colo conn fla ga kan ky la md mich minn mo mont neb nev okla ore pa tenn tex va vt wis wyo e.g i.e
 """
 _ABBREVIATIONS = frozenset(_LIST.split())
 # With a capital these end no sentence; but they are words, too, and the tokenizer treats them as such.

@@ -38,7 +38,7 @@ _NOT_NEEDED = words_of(
 )
 _TITLES = words_of(
     """ambassador chairman chairwoman chancellor congressman congresswoman gov. governor mayor minister premier
-    president rep. representative reps. secretary sen. senator senators sens."""
+    president rep rep. representative reps. secretary sen. senator senators sens."""
 )
 _WANT_MORE = words_of("according almost compared due how just nearly only related said say says such whether why")
 _LISTS = {
@@ -46,6 +46,8 @@ _LISTS = {
     "joints": _JOINTS,
     "links": _LINKS,
     "negations": words_of("n't not"),
+    "clitic": words_of("n't"),
+    "expletives": words_of("it there"),
     "pronouns": _PRONOUNS,
     "relative": words_of("that which who"),
     "genitive": words_of("of"),
@@ -66,13 +68,14 @@ _LISTS = {
     "small": _SMALL,
     "marks": words_of(""", . ; : - -- ( ) [ ] " `` '' ` ? ! & $"""),
     "comma": words_of(","),
+    "stops": words_of(". ;"),
     "opening_quotes": words_of("``"),
     "closing_quotes": words_of("''"),
     "brackets": words_of("( ) [ ]"),
     "not_needed": _NOT_NEEDED,
     "reports": words_of("announced announces confirmed confirms revealed reveals said says"),
     "persons": words_of("he it she they we"),
-    "spans": words_of("day days hour hours minutes month months week weeks year years"),
+    "spans": words_of("day days hour hours minutes moments month months week weeks year years"),
     "apart": words_of("after ago ahead before earlier later"),
     "each": words_of("barrel day hour kilometre litre mile minute month ounce person row share tonne unit week year"),
     "titles": _TITLES,
@@ -92,6 +95,8 @@ class SmallWords:
     joints: Words  # "and": what comes before and behind is one phrase
     links: Words  # prepositions, conjunctions and negations: sentences fall apart without them
     negations: Words
+    clitic: Words  # "n't", which belongs to the word before it
+    expletives: Words  # "there" of "there is"
     pronouns: Words
     relative: Words  # pronouns that a clause begins with
     genitive: Words  # "of", which belongs to the noun before it
@@ -112,6 +117,7 @@ class SmallWords:
     small: Words  # links, articles and helping verbs
     marks: Words
     comma: Words
+    stops: Words
     opening_quotes: Words
     closing_quotes: Words
     brackets: Words

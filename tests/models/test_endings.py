@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from nutgraf.models.mending import Mender
+from nutgraf.text.lexicon import SPECIALS, Lexicon
 from tests.models.test_mending import mended
 
 
@@ -57,3 +59,20 @@ def test_a_clause_has_its_verb_or_goes(text: str, line: str, wanted: str | None)
 )
 def test_a_quotation_is_closed_or_not_opened(text: str, line: str, wanted: str) -> None:
     assert mended(text, line) == wanted
+
+
+def test_a_line_is_one_sentence() -> None:
+    text = "acme names ann chief . its old mills closed in may ."
+    for line in ("acme names ann chief . mills closed in may", "acme names ann chief mills closed in may"):
+        assert mended(text, line) == "acme names ann chief"
+    assert mended("ann has named h.res . 612 old .", "ann names h.res . 612 old") == "ann names h.res . 612 old"
+    assert mended("oslo . acme names ann chief .", "oslo . acme names ann chief") == "oslo . acme names ann chief"
+
+
+def test_a_rare_word_may_be_a_number_so_that_no_sentence_ends_before_it() -> None:
+    text = ["ann", "has", "named", "h.res", ".", "612b", "old", "."]
+    lexicon = Lexicon(SPECIALS).extended([["ann", "names", "named", "old", "has", "."]])
+    source, line = (
+        lexicon.extended([text]).encode(words) for words in (text, ["ann", "names", "h.res", ".", "612b", "old"])
+    )
+    assert Mender.of(lexicon.words)(source, line).tolist() == line.tolist()

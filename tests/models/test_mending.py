@@ -110,6 +110,7 @@ def test_a_headline_has_no_helping_verb_before_a_participle(text: str, line: str
             "ann found planet that circles star",
         ),
         ("ann hit a bill that would have named jo .", "ann hit bill names jo", "ann hit bill to name jo"),
+        ("the old union is deeply hit by rain .", "deeply hit by rain", "old union is deeply hit by rain"),
         ("the states of the union named ann .", "named ann", "states of union named ann"),
     ],
 )
@@ -140,6 +141,25 @@ def test_what_joins_two_words_comes_back(text: str, line: str, wanted: str | Non
         ("the plant may have been closed .", "plant may closed", "plant may have been closed"),
         ("senator ann lee and jo doe named her .", "senator ann lee and jo doe names", None),
         ("ann lee and jo doe named a chief .", "ann lee and jo doe names chief", "ann lee and jo doe named chief"),
+        ("acme and two mills named ann .", "acme and two mills names ann", "acme and two mills name ann"),
+        ("a bid named in court closed the mill .", "bid names in court", "bid named in court closed mill"),
+        ("ann has named to the board jo , will .", "ann names to board jo", "ann names to board jo"),
+        ("ann named in oslo the board hit a mill .", "ann names in oslo", "ann names in oslo"),
+        (
+            "mill and plant firm named plants and mills .",
+            "mill and plant firm names plants",
+            "mill and plant firm names plants",
+        ),
+        (
+            "mill and old plant firm named mills .",
+            "mill and old plant firm names mills",
+            "mill and old plant firm named mills",
+        ),
+        (
+            "ann , whose old mill in ohio closed , fell .",
+            "ann , whose old mill in ohio closed",
+            "ann , whose old mill in ohio closed fell",
+        ),
         ("acme falls and zenith closed .", "acme falls and zenith closes", "acme falls and zenith closes"),
         ("acme has named ann .", "acme has named ann", "acme has named ann"),
         ("acme is naming a chief and closing a plant .", "acme to close plant", "acme to close plant"),

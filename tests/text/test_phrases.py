@@ -21,6 +21,7 @@ def read(text: str) -> tuple[Phrases, list[int], list[str]]:
     ("text", "ends"),
     [
         ("a fire broke out in the plant .", "out plant"),
+        ("acme closed a total of up to 50 mills .", "mills"),
         ("ann closed the head office of acme in may .", "acme may"),
         ("acme closed a mill a day after zenith .", "mill zenith"),
         ("profit fell , closed by rain .", "fell rain"),
