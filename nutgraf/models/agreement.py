@@ -81,8 +81,10 @@ class Agreement:
         """Return those of the summaries of a text that are sound, as whole lines."""
         if self.mender is None:
             return list(summaries)
-        sound = Soundness(self.mender.phrases).choose(text, summaries)
-        return [self.mender(text, words, decoding.min_words, decoding.max_words) for words in sound]
+        soundness = Soundness(self.mender.phrases)
+        sound = soundness.choose(text, summaries)
+        whole = [self.mender(text, words, decoding.min_words, decoding.max_words) for words in sound]
+        return soundness.choose(text, whole)  # "Acme build", with "to", turns out to be "Acme to build"
 
     def rank(
         self, texts: Sequence[Ids], proposed: Proposals, estimate: Estimate = FREQUENT, kept: int | None = None

@@ -15,6 +15,7 @@ from nutgraf.text.phrases import Phrases
 
 MOST_MISSING = 3  # words in a row that may have been left out by mistake
 MOST_NAMES = 2  # first names behind a title
+MOST_CLAUSE = 5  # words of ", losing two" before "games to" that may come back
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,13 @@ class Gaps:
             return [(place - 2, self.phrases.grammar.to)]  # "bill to name" of "bill that would have named"
         if self._is_reported([text[k] for k in gap], word):
             return [(gap[0], self.says)]
+        if clause := self._needed_clause(text, gap):
+            return [(k, text[k]) for k in clause]
         if len(gap) == 1 and text[gap[0]] in known.relative and self.phrases.is_verb(text, place):
             return [(gap[0], text[gap[0]])]  # "a fault that let anyone in"
         if len(gap) == 1 and text[gap[0]] in known.persons and last in known.clause:
             return [(gap[0], text[gap[0]])]  # "as it closes plants"
+        commas = [k for k in gap if text[k] in known.comma and self.phrases.is_participle(text, k + 1)]
         if text[gap[0]] in known.marks and len(gap) > 1:
             gap = gap[1:]  # a headline has no comma before "after"
         content = [k for k in gap if text[k] not in known.small and text[k] not in known.not_needed]
@@ -59,7 +63,27 @@ class Gaps:
         else:
             links = (k for k in gap if text[k] in known.links and text[k + 1] not in known.not_needed)
             needed |= {*content, *links}
+        needed |= {k for k in commas if k + 1 in {*needed, place}}  # ", helped by rain"
         return [(k, text[k]) for k in sorted({*needed, *self._helpers(text, gap, needed)})]
+
+    def _needed_clause(self, text: Sequence[int], gap: range) -> list[int]:
+        """Return all of a gap that opens the clause behind it, or ends the one before it.
+
+        "As I" before "am", ", losing two" before "games to", "had hoped" behind "more than analysts".
+        """
+        known, grammar, first, following = self.phrases.known, self.phrases.grammar, text[gap[0]], text[gap.stop]
+        short, inner = len(gap) <= MOST_MISSING, {text[k] for k in gap[1:]}
+        helps = following in known.be or following in known.have
+        if short and helps and first in known.links and text[gap[-1]] in known.pronouns:
+            return [*gap]
+        acts = first in known.comma and any(text[k] in grammar.in_ing for k in gap[1:2])
+        whole = known.marks.isdisjoint(inner) and not self.phrases.is_plain(following)
+        if acts and whole and len(gap) <= MOST_CLAUSE:
+            return [k for k in gap if text[k] not in known.the]
+        compared = gap[0] > 1 and text[gap[0] - 2] in known.goes_on and first in known.have
+        if compared and any(text[k] in grammar.past for k in gap[1:2]):
+            return [k for k in gap if k < gap[0] + 2 or text[k] in known.comma]
+        return []
 
     def _helpers(self, text: Sequence[int], gap: range, needed: Collection[int]) -> Iterator[int]:
         """Yield the small words of a gap without which those behind them cannot stand: "did not", "2 an hour"."""
@@ -70,6 +94,10 @@ class Gaps:
             denies = text[k + 1] in known.clitic or (text[k + 1] in known.negations and text[k] not in known.be)
             if denies or (text[k] in known.the and text[k + 1] in known.each):
                 yield k
+        for k in needed:
+            rest = range(k + 1, gap.stop)
+            if text[k] == grammar.to and all(text[i] in known.be or text[i] in known.have for i in rest):
+                yield from rest  # "are to be charged"
         behind = gap[0] + sum(1 for _ in itertools.takewhile(lambda k: text[k] in known.be | known.have, gap))
         after = any(last in words for words in (grammar.infinitive, known.links, known.relative))  # "that is given"
         if after and (behind == gap.stop or behind in needed) and text[behind] != grammar.to:
@@ -119,6 +147,8 @@ class Gaps:
         known, first = self.phrases.known, text[gap[0]]
         if text[gap[0] - 1] in known.initials:
             return [gap[0]]  # "Henry E. Hart"
+        if first in known.initials:
+            return [*gap[:2]]
         ends = not self.phrases.end_at(text, gap[0] - 1) and self.phrases.end_at(text, gap[0])
         others = known.after_phrase | known.marks  # "in" of "charges in three minutes and" stays out
         opens = all(text[k] not in others for k in gap[1:]) and text[gap.stop] not in known.joints | known.marks
@@ -130,4 +160,5 @@ class Gaps:
         goes_on = any(
             word in words for words in (self.phrases.verbs, self.phrases.known.small, self.phrases.known.pronouns)
         )
-        return len(gap) > 1 and self.said in gap[:2] and self.says >= 0 and not goes_on
+        that = len(gap) == 2 and gap[0] == self.says and gap[1] in self.phrases.known.that
+        return len(gap) > 1 and (that or self.said in gap[:2]) and self.says >= 0 and not goes_on

@@ -3,6 +3,7 @@
 Models leave out words that a sentence cannot do without, and stop in the middle of a phrase. The text says what is
 missing: its words are matched with those of its summary, in order, and forms of one word match. Then, in this order,
 
+- what the line has of an aside that it does not open goes: "named in May," of "Ann, whose mill was named in May, died";
 - who "announces closes plant", having announced that he has closed it, "closes plant", and a preposition whose noun was
   left out gives way to that of the noun that stays: "talks in Oslo" of "talks of leaders in Oslo";
 - a line that begins with a verb, or behind the head of its subject ("ring" of "the head of a ring"), gets the first
@@ -80,7 +81,8 @@ class Mender:
         source, line = text.tolist(), [word for word in summary.tolist() if word not in self.known.brackets]
         while line and (line[0] in self.known.marks or line[0] in self.known.the):
             del line[0]
-        line, places = self._drop_lone_links(source, line, self.grammar.match(source, line))
+        line, places = self._drop_asides(source, line, self.grammar.match(source, line))
+        line, places = self._drop_lone_links(source, line, places)
         line, places = self._move_links(source, *self._drop_report(source, line, places))
         line, places = self._add_verb(source, *self._add_subject(source, line, places))
         line, places = self._drop_needless(*self._join(source, line, places))
@@ -90,6 +92,22 @@ class Mender:
         twice = {word for before, word in itertools.pairwise(source) if word == before}  # "Bora Bora", not "to to"
         once = [word for before, word in itertools.pairwise([-1, *line]) if word != before or word in twice]
         return np.array(once, dtype=np.int32)
+
+    def _drop_asides(self, text: Sequence[int], line: list[int], places: list[int]) -> tuple[list[int], list[int]]:
+        """Return the line without what it has of a clause that it does not open, if the sentence goes on behind it.
+
+        "Named in May," of "Ann, whose mill was named in May, died".
+        """
+        openers = self.known.whose | self.known.relative
+        for i, (before, place) in enumerate(itertools.pairwise(places), 1):
+            gap = range(before + 1, place) if before >= 0 else range(0)
+            opener = next((k for k in gap if text[k] in openers and text[k - 1] in self.known.comma), len(text))
+            close = next((k for k in range(opener + 1, len(text) - 1) if text[k] in self.known.comma), -1)
+            rest = next((n for n in range(i, len(line)) if places[n] > close), 0)
+            if place < close and rest and self.phrases.is_finite(text, close + 1):
+                start = i - (line[i - 1] in self.known.comma)
+                return [*line[:start], *line[rest:]], [*places[:start], *places[rest:]]
+        return line, places
 
     def _drop_lone_links(
         self, text: Sequence[int], line: Sequence[int], places: Sequence[int]
@@ -255,8 +273,8 @@ class Mender:
                 result[i] = text[place]  # "statement submitted in court"
             elif word in self.grammar.third and self.phrases.is_plural(result[:i]):
                 result[i] = min(self.grammar.family.get(word, frozenset()) & self.grammar.bare, default=word)
-            elif self._is_open(word, text[place], before) and self.phrases.is_joint(result[:i]):
-                result[i] = text[place]  # "Ann Lee and Jo Doe named", "Food and Drug Board named"
+            elif self._is_open(word, text[place], before) and self.phrases.may_be_several(result[:i]):
+                result[i] = text[place]  # "Ann Lee and Jo Doe named", "Food and Drug Board named", "workers named"
             elif word in self.phrases.only_bare and self.phrases.is_single(result[:i]):
                 result[i] = min(self.grammar.family.get(word, frozenset()) & self.grammar.third, default=word)
         return result

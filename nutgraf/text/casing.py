@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from nutgraf.files import naming, read_words
@@ -34,8 +35,15 @@ class Casing:
         return cls(_count_forms(summaries), _count_forms(texts))
 
     def form(self, word: str) -> str:
-        """Return a word as summaries write it."""
-        return self.summaries.get(word) or self.texts.get(word) or word
+        """Return a word as summaries write it; without the capital of a title, where most have none."""
+        form = self.summaries.get(word) or self.texts.get(word) or word
+        return word if self.texts.get(word) == word and not self._are_titles else form
+
+    @cached_property
+    def _are_titles(self) -> bool:
+        """Whether summaries write most words with a capital, which texts do not."""
+        lower = [self.summaries[word] == word for word, form in self.texts.items() if form == word in self.summaries]
+        return 2 * sum(lower) < len(lower)
 
     def is_name(self, word: str) -> bool:
         """Whether a word has a capital inside a sentence."""

@@ -23,6 +23,7 @@ class Phrases:
     only_bare: Words  # those in a form such as "name", most of which are nouns, too
     tensed: Words  # a sentence has one of these
     nouns: Words  # words that have a form in -s: most are no names
+    persons: Words  # "workers": a subject that ends in one of these is more than one
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Phrases:
@@ -32,7 +33,9 @@ class Phrases:
         tensed = grammar.past | grammar.third | known.future | known.be | {grammar.to}
         known_words = frozenset(words)
         nouns = frozenset(place for place, word in enumerate(words) if word + "s" in known_words)
-        return cls(grammar, known, inflected | grammar.bare, grammar.bare - inflected, tensed, nouns)
+        people = (place for place, word in enumerate(words) if word.endswith(("ers", "ors", "ists", "ians")))
+        persons = frozenset(people) - grammar.third
+        return cls(grammar, known, inflected | grammar.bare, grammar.bare - inflected, tensed, nouns, persons)
 
     def end_at(self, text: Sequence[int], place: int) -> bool:
         """Whether a phrase of the text ends with the word at a place."""
@@ -43,6 +46,9 @@ class Phrases:
         helps = word in self.grammar.infinitive and not (place and text[place - 1] in known.links)  # not "in May"
         if helps or (word in self.grammar.past and follower in known.by):
             return False  # "may", "brought by"
+        changed = place > 0 and text[place - 1] in self.grammar.in_ing and follower in known.results
+        if changed or follower in known.without:
+            return False  # "sending shares down", "homes without power"
         if word in known.particles:  # "fire broke out at"
             ends = follower is None or follower in known.marks or follower in known.links - known.joints
             behind_link = place > 0 and text[place - 1] in known.links and follower != self.grammar.to  # not "of up to"
@@ -106,7 +112,7 @@ class Phrases:
         if word in known.be or word in known.have or (word in grammar.infinitive and word != grammar.to):
             return True
         acts = self.is_verb(text, place) and word not in grammar.going and grammar.to not in text[place - 1 : place]
-        return acts and not (word in grammar.past and self._is_participle(text, place))
+        return acts and not self.is_participle(text, place)
 
     def is_reduced(self, text: Sequence[int], place: int) -> bool:
         """Whether a past form is no verb of its own: "a statement submitted in court contained a"."""
@@ -125,9 +131,9 @@ class Phrases:
                 return True
         return False
 
-    def _is_participle(self, text: Sequence[int], place: int) -> bool:
-        """Whether a past form says more of the noun before it: "a factory hit by"."""
-        return any(word in self.known.by for word in text[place + 1 : place + 2])
+    def is_participle(self, text: Sequence[int], place: int) -> bool:
+        """Whether a word is a past form that says more of the noun before it: "a factory hit by"."""
+        return text[place] in self.grammar.past and any(word in self.known.by for word in text[place + 1 : place + 2])
 
     def _needs_noun(self, before: Sequence[int]) -> bool:
         """Whether a noun comes behind two words: "in damages", "to settle charges", "Acme's offices"."""
@@ -165,6 +171,10 @@ class Phrases:
         words = {*before}
         others = (known.joints, known.clause, known.several, known.counts, self.grammar.infinitive, self.tensed)
         return sure and all(words.isdisjoint(some) for some in others)
+
+    def may_be_several(self, before: Sequence[int]) -> bool:
+        """Whether the subject of a verb with these words before it may be more than one: "workers", "A and B"."""
+        return self.is_joint(before) or any(word in self.persons for word in before[-1:])
 
     def is_joint(self, before: Sequence[int]) -> bool:
         """Whether the subject of a verb with these words before it is "A and B", so that it may be one or several."""

@@ -253,12 +253,14 @@ def _end_of_aside(words: Words, start: int, breaks: Sequence[int]) -> int:
 def _before_verb(words: Words, start: int, breaks: Sequence[int]) -> int:
     """Return where the verb of the sentence is, behind an aside about its subject; 0: none is near."""
     no_comma = True  # so far: "the maker of kettles said", "which makes a kettle said"
+    opened = words[start + 1] in _RELATIVE
     for place in range(start + 2, min(start + 2 + MOST_ASIDE, len(words) - 1)):
         adverb = place + 1 + _at(words, place + 1).endswith("ly")
         if place in breaks and _is_finite(words, adverb):
             return place + 1
-        relative = words[place - 1] in _RELATIVE or words[place - 2] == "whose"
-        if no_comma and _is_strong(words, place) and not relative:
+        helped = opened and (words[place - 1] in _HELPERS or words[place - 1] == "been")  # "who had been named"
+        own = helped or words[place - 1] in _RELATIVE or words[place - 2] == "whose"
+        if no_comma and _is_strong(words, place) and not own:
             return place
         no_comma = no_comma and words[place] != ","
     return 0

@@ -22,9 +22,9 @@ _LINKS = (
         without"""
     )
 )
-_PRONOUNS = words_of("he i it she that these they this those we which who whom you")
+_PRONOUNS = words_of("he i it nobody she that these they this those we which who whom you")
 _FUTURE = words_of("will would")
-_BE = words_of("are be been being is was were")
+_BE = words_of("am are be been being is was were")
 _HAVE = words_of("had has have")
 _ARTICLES = words_of("a an her his its our some the their")
 _SEVERAL = words_of(
@@ -51,6 +51,8 @@ _LISTS = {
     "pronouns": _PRONOUNS,
     "relative": words_of("that which who"),
     "genitive": words_of("of"),
+    "without": words_of("without"),
+    "results": words_of("down to up"),
     "owner": words_of("of 's"),
     "mark_of_owner": words_of("'s"),
     "by": words_of("by"),
@@ -100,6 +102,8 @@ class SmallWords:
     pronouns: Words
     relative: Words  # pronouns that a clause begins with
     genitive: Words  # "of", which belongs to the noun before it
+    without: Words
+    results: Words  # what becomes of a noun begins with these: "sending shares down", "forcing Acme to close"
     owner: Words  # what belongs to the word before it, or whom that belongs to, comes behind these
     mark_of_owner: Words
     by: Words

@@ -166,6 +166,19 @@ def test_what_mu1_expects_is_added_to_the_score() -> None:
             assert one.score.parts.keys() == {"agreement", "fluency", "expected"}
 
 
+def test_a_line_that_is_wrong_once_it_is_whole_is_no_proposal() -> None:
+    text, lines = (
+        ["acme", "says", "that", "oslo", "will", "name", "ann"],
+        ("acme name ann", "acme says oslo to name ann"),
+    )
+    lexicon = Lexicon(SPECIALS).extended([text, ["to", "says", "said", "names", "named", "naming"]])
+    found = replace(agreement(0, 0), mender=Mender.of(lexicon.words)).edit(
+        [lexicon.encode(text)], [[lexicon.encode(line.split()) for line in lines]], recipe.Decoding(min_words=1)
+    )
+    # The first one becomes "acme to name ann", of which only "oslo" is true.
+    assert [" ".join(lexicon.decode(words.tolist())) for words in found[0]] == ["acme says oslo to name ann"]
+
+
 def test_breaks_lower_the_score() -> None:
     mender = Mender.of(["", "", "", *["acme", "named", "a", "chief", "for", "rome", "in", "oslo"], "opens"])
     plain = replace(agreement(0, 0), mender=mender)

@@ -112,6 +112,26 @@ def test_a_headline_has_no_helping_verb_before_a_participle(text: str, line: str
         ("ann hit a bill that would have named jo .", "ann hit bill names jo", "ann hit bill to name jo"),
         ("the old union is deeply hit by rain .", "deeply hit by rain", "old union is deeply hit by rain"),
         ("the states of the union named ann .", "named ann", "states of union named ann"),
+        ("ann , whose mills were named in may , fell .", "ann named in may , fell", "ann fell"),
+        ("ann , who was cut in may , has named jo .", "ann , cut in may , named jo", "ann names jo"),
+        ("ann , who was cut in may , old , fell .", "ann cut in may , old , fell", "ann cut in may , old , fell"),
+        ("it closes as long as i am ann .", "it closes as long am ann", "it closes as long as i am ann"),
+        ("ann says that oslo fell .", "ann oslo falls", "ann says oslo falls"),
+        ("aide jo q. hart , of oslo , fell .", "aide jo , fell", "aide jo q. hart , fell"),
+        (
+            "oil fell more than we had named , hit by ann .",
+            "oil fell more than we hit by ann",
+            "oil fell more than we had named , hit by ann",
+        ),
+        ("oil fell , in ohio , led by rain .", "oil fell led by rain", "oil fell , led by rain"),
+        ("oil fell , led by rain .", "oil fell rain", "oil fell , led by rain"),
+        ("two men are to be named .", "two men named", "two men to be named"),
+        (
+            "ann fell in may , closing two old mills to jo .",
+            "ann fell in may mills to jo",
+            "ann fell in may , closing two old mills to jo",
+        ),
+        ("workers named ann .", "workers names ann", "workers named ann"),
     ],
 )
 def test_what_joins_two_words_comes_back(text: str, line: str, wanted: str | None) -> None:

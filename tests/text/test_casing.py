@@ -23,6 +23,13 @@ def test_forms_are_counted_inside_sentences() -> None:
     assert "they" not in casing.texts  # only after a colon
 
 
+def test_a_capital_that_only_titles_have_goes_where_few_are_titles() -> None:
+    texts = {word: word for word in ("saves", "falls", "oil")}
+    assert Casing({"saves": "Saves", "falls": "falls", "oil": "oil"}, texts).form("saves") == "saves"
+    assert Casing({"saves": "Saves", "falls": "Falls", "oil": "oil"}, texts).form("saves") == "Saves"
+    assert Casing({"saves": "Saves", "falls": "falls"}, {"falls": "falls"}).form("saves") == "Saves"  # a name, perhaps
+
+
 def test_names_are_told_from_the_texts() -> None:
     casing = Casing.learn(TEXTS, SUMMARIES)
     asked = ("at&t", "monday", "shares", "rise", "in")

@@ -26,6 +26,8 @@ def read(text: str) -> tuple[Phrases, list[int], list[str]]:
         ("acme closed a mill a day after zenith .", "mill zenith"),
         ("profit fell , closed by rain .", "fell rain"),
         ("profit fell , closing the day at ten .", "fell day ten"),
+        ("profit fell , closing plants down for ten days .", "fell days"),
+        ("acme fell in towns without oil .", "oil"),
         ("more than ten mills closed .", "closed"),
         ("acme aims to close .", "close"),
     ],

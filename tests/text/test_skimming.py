@@ -93,6 +93,8 @@ def test_what_comes_before_the_subject_is_not_read(text: str, wanted: str | None
         ("Ann Lee, the mayor of Ostrel, has left the party.", "ann lee has left the party ."),
         ("Ann Lee, who led Ostrel for years, abruptly left office.", "ann lee abruptly left office ."),
         ("Ann Lee, whose books sold well, died in Ostrel.", "ann lee died in ostrel ."),
+        ("Ann Lee, whose books have been sold in Rome, died in Ostrel.", "ann lee died in ostrel ."),
+        ("Ann Lee, who had resigned in May, died in Ostrel.", "ann lee died in ostrel ."),
         ("Ann Lee, 57, was named head of the bank.", "ann lee was named head of the bank ."),
         ("Acme Inc the largest maker of kettles reported a big loss.", "acme reported a big loss ."),
         ("Acme Inc which makes a kettle reported a big loss.", "acme reported a big loss ."),
