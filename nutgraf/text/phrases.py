@@ -46,9 +46,10 @@ class Phrases:
         helps = word in self.grammar.infinitive and not (place and text[place - 1] in known.links)  # not "in May"
         if helps or (word in self.grammar.past and follower in known.by):
             return False  # "may", "brought by"
-        changed = place > 0 and text[place - 1] in self.grammar.in_ing and follower in known.results
-        if changed or follower in known.without:
-            return False  # "sending shares down", "homes without power"
+        before = next((text[k] for k in range(place - 1, -1, -1) if text[k] not in known.articles), -1)
+        changed = before in self.grammar.in_ing and follower in known.results
+        if changed or follower in known.lacking:
+            return False  # "sending its shares down", "homes without power", "expects no rain"
         if word in known.particles:  # "fire broke out at"
             ends = follower is None or follower in known.marks or follower in known.links - known.joints
             behind_link = place > 0 and text[place - 1] in known.links and follower != self.grammar.to  # not "of up to"

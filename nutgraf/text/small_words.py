@@ -51,7 +51,7 @@ _LISTS = {
     "pronouns": _PRONOUNS,
     "relative": words_of("that which who"),
     "genitive": words_of("of"),
-    "without": words_of("without"),
+    "lacking": words_of("no without"),
     "results": words_of("down to up"),
     "owner": words_of("of 's"),
     "mark_of_owner": words_of("'s"),
@@ -102,7 +102,7 @@ class SmallWords:
     pronouns: Words
     relative: Words  # pronouns that a clause begins with
     genitive: Words  # "of", which belongs to the noun before it
-    without: Words
+    lacking: Words  # what is not there comes behind these, and matters: "homes without power", "expects no rain"
     results: Words  # what becomes of a noun begins with these: "sending shares down", "forcing Acme to close"
     owner: Words  # what belongs to the word before it, or whom that belongs to, comes behind these
     mark_of_owner: Words
