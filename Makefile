@@ -33,6 +33,7 @@ MODEL_OPTIONS ?=
 model: .venv/ready ## Train the ready model `news` on the corpus in OPEN and export it; the same command resumes.
 	$(BIN)/python -m nutgraf.cli train --texts $(OPEN)/texts.txt.xz --summaries $(OPEN)/summaries.txt.xz \
 		--valid $(OPEN)/valid.tsv --recipe tools/news.toml --seed 1 --only agreed-2 --out $(MODEL_RUN) $(MODEL_OPTIONS)
+	$(BIN)/python -m nutgraf.cli evaluate $(MODEL_RUN) --pairs $(OPEN)/valid.tsv --models agreed-2
 	rm -rf $(MODEL_RUN).export
 	$(BIN)/python -m nutgraf.cli export $(MODEL_RUN) $(MODEL_RUN).export --models agreed-2 --int8
 	mkdir -p $(dir $(MODEL))
