@@ -84,7 +84,7 @@ class Agreement:
         soundness = Soundness(self.mender.phrases)
         sound = soundness.choose(text, summaries)
         whole = [self.mender(text, words, decoding.min_words, decoding.max_words) for words in sound]
-        return soundness.choose(text, whole)  # "Acme build", with "to", turns out to be "Acme to build"
+        return soundness.choose_whole(text, whole)  # "Acme build", with "to", turns out to be "Acme to build"
 
     def rank(
         self, texts: Sequence[Ids], proposed: Proposals, estimate: Estimate = FREQUENT, kept: int | None = None

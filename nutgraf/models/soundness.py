@@ -8,8 +8,11 @@ Models leave out words and turn others round. Where they do this to verbs, someb
 - "to" has skipped who will do it: "Acme to resign" of "Acme said its chief will resign";
 - two words stand side by side that no sentence has: "Acme to Zenith", "chief of at Acme", "40 of houses".
 
+Once lines are whole, a verb must have its own object: not "Acme closed in Rome" of "Acme closed a plant in Rome", nor
+"Acme denies Zenith" of "Acme denied that it will buy Zenith".
+
 Others read badly: a line breaks where it joins words that are apart in the text, unless only small words are between
-them, or a phrase ends with the first and another one begins with the second.
+them, or a phrase ends with the first and another one of the same clause begins with the second.
 
 In ids of a lexicon, by rules of English; what the text says itself is always sound.
 """
@@ -38,6 +41,11 @@ class Soundness:
         usual = [line for line in lines if not any(map(self._is_odd, {*itertools.pairwise(line.tolist())} - said))]
         return [line for line in usual if self._keeps_verbs(source, line.tolist())] or usual or list(lines)
 
+    def choose_whole(self, text: Ids, lines: Sequence[Ids]) -> list[Ids]:
+        """Return the whole lines for a text that are sound, and whose verbs have their objects, if there are such."""
+        sound, source = self.choose(text, lines), text.tolist()
+        return [line for line in sound if self._keeps_objects(source, line.tolist())] or sound
+
     def count_breaks(self, text: Ids, line: Ids) -> int:
         """Return how often a line breaks, or says a word that its text does not have in any form."""
         source, known = text.tolist(), self.phrases.known
@@ -48,8 +56,9 @@ class Soundness:
             gap = source[last + 1 : place] if last >= 0 <= place else []
             if not dropped.issuperset(gap):
                 link = word in known.marks or (word in known.links and word not in known.genitive)
-                verb = self.phrases.is_verb(source, place) and known.clause.isdisjoint(gap)  # its subject is not there
-                breaks += not ((link or verb) and self.phrases.end_at(source, last))
+                opens = link or self.phrases.is_verb(source, place)
+                belongs = known.clause.isdisjoint(gap) or source[place] in known.future  # "law to help": "that will"
+                breaks += not (opens and belongs and self.phrases.end_at(source, last))
             last = place if place >= 0 else last
         return breaks
 
@@ -96,6 +105,21 @@ class Soundness:
         said = next((k for k in range(before, place) if text[k] in known.reports), place)
         others = known.small | known.pronouns | known.not_needed | known.marks
         return text[place] in known.future and any(text[k] not in others for k in range(said + 1, place))
+
+    def _keeps_objects(self, text: Sequence[int], line: Sequence[int]) -> bool:
+        places = self.phrases.grammar.match(text, line)
+        return not any(self._loses_object(text, before, place) for before, place in itertools.pairwise(places))
+
+    def _loses_object(self, text: Sequence[int], before: int, place: int) -> bool:
+        """Whether the object of a verb was left out in front of a preposition, or of what another verb has for one."""
+        known, phrases, gap = self.phrases.known, self.phrases, range(before + 1, place)
+        if before < 0 or len(gap) == 0 or not phrases.is_finite(text, before) or text[before] in known.reports:
+            return False
+        if text[place] in known.links - known.joints:
+            return text[gap[0]] in known.the and known.clause.isdisjoint(text[k] for k in gap)
+        opener = next((k for k in gap if text[k] in known.relative), place)
+        acts = any(phrases.is_finite(text, k) for k in range(opener + 1, place))
+        return acts and not phrases.is_plain(text[place]) and not phrases.is_verb(text, place)
 
     def _replaces_verb(self, text: Sequence[int], word: int, before: int, after: int) -> bool:
         """Whether a verb that the text lacks stands in place of one that it has: "opposes" for "posted"."""

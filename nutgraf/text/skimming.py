@@ -259,7 +259,7 @@ def _before_verb(words: Words, start: int, breaks: Sequence[int]) -> int:
         if place in breaks and _is_finite(words, adverb):
             return place + 1
         helped = opened and (words[place - 1] in _HELPERS or words[place - 1] == "been")  # "who had been named"
-        own = helped or words[place - 1] in _RELATIVE or words[place - 2] == "whose"
+        own = helped or words[place - 1] in _RELATIVE or words[place - 2] in ("whose", "most")  # "most closely watched"
         if no_comma and _is_strong(words, place) and not own:
             return place
         no_comma = no_comma and words[place] != ","
