@@ -80,6 +80,7 @@ def main(quick: Annotated[bool, typer.Option("--quick", help="Tiny sizes: figure
     """Measure, and print ratios."""
     os.environ |= {"OMP_NUM_THREADS": "1", "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": os.urandom(16).hex()}
     os.environ |= {"RAY_raylet_start_wait_time_s": "120", "RAY_worker_niceness": "0"}  # else workers are nice, by 15
+    os.environ |= {"RAY_health_check_failure_threshold": "2"}  # as docs/how-to/cluster.md says
     os.environ |= {"RAY_idle_worker_killing_time_threshold_ms": "900000"}  # else those that wait for their turn end
     ONE_THREAD.use()
     amounts = QUICK if quick else Amounts()

@@ -23,6 +23,7 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")  # before numpy
 LOUD = {
     "test_browser.py": "browser tests",
     "test_two_nodes.py": "tests on two Ray nodes",
+    "test_frozen_nodes.py": "a test on Ray nodes that freeze",
     "test_store.py": "tests of inputs in a store",
     "test_stored.py": "tests of runs in a store",
 }
@@ -30,6 +31,7 @@ LOUD = {
 # would run on alone.
 LONGEST = (
     "backtranslation/test_two_nodes.py",
+    "backtranslation/test_frozen_nodes.py",
     "tools/test_campaign.py",
     "backtranslation/test_resume.py",
     "serve/test_browser.py",

@@ -1,7 +1,9 @@
 """The executor of a Ray cluster: work is done by processes on any of its machines, which share the run folder.
 
 Only Ray's core is used. A task is a function of nutgraf's with paths and numbers; Ray repeats it where its worker or
-its machine dies. Machines that differ are refused at the start, and by every task: one may join later. No task is
+its machine dies. It does not where a machine freezes, or loses its network: Ray gives such a machine up after a while,
+and waits for its task all the same. So each task says where it begins, and is begun again once that machine is gone.
+Machines that differ are refused at the start, and by every task: one may join later. No task is
 cancelled: Ray's driver aborts where a task ends in that moment. What a failed map leaves running ends with the driver.
 """
 
@@ -11,11 +13,11 @@ import itertools
 import secrets
 import socket
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event as Signal
-from typing import Any
+from typing import Any, NamedTuple
 
 from nutgraf.errors import InputError, LostError, RunError
 from nutgraf.extras import need_extra
@@ -30,6 +32,7 @@ AHEAD = 2  # tasks of a map that wait in Ray's queue, for each that runs
 _POLL = 0.2  # seconds between looks at the mail
 _MAIL_EVERY = 1.0  # seconds between letters of a task
 _CONNECT = 10.0  # seconds
+_PATIENCE = 3.0  # seconds in which Ray may repeat the tasks of a machine that is gone
 _LAST_WORDS = 5.0  # seconds in which a rank that failed says why, where others lost it
 
 
@@ -75,6 +78,7 @@ class Cluster:
         import ray
 
         self.ray, self.stop, self.numbers = ray, Signal(), itertools.count()
+        self.gone: dict[str, float] = {}  # machines that Ray has given up, and when we saw it
         try:
             if address != "auto":  # Ray itself would try for minutes
                 host, _, port = address.rpartition(":")
@@ -122,16 +126,25 @@ class Cluster:
         self, work: Work[Item, Result], items: Iterable[Item], threads: int, tell: Tell
     ) -> Iterator[tuple[Item, Result]]:
         """Do the work for all items in tasks; those of workers that died are repeated."""
-        task = self.ray.remote(_work).options(num_cpus=threads, max_retries=RETRIES)
-        waiting, running, number = iter(items), dict[Any, Item](), next(self.numbers)
+        remote = self.ray.remote(_work).options(num_cpus=threads, max_retries=RETRIES)
+        waiting, number, tasks = iter(items), next(self.numbers), itertools.count()
+        running = dict[Any, tuple[int, Item]]()
+
+        def begin(item: Item) -> None:
+            task = next(tasks)
+            running[remote.remote(work, item, kind_here(), Sender(self.mail, number, task))] = task, item
+
         while True:
             most = (1 + AHEAD) * max(1, self.count_threads() // threads)
             for item in itertools.islice(waiting, most - len(running)):
-                running[task.remote(work, item, kind_here(), self.mail, number)] = item
+                begin(item)
             if not running:
+                self.mail.forget.remote(number)
                 return
             for one in self._await(running, number, tell):
-                yield running.pop(one), self._result(one)
+                yield running.pop(one)[1], self._result(one)
+            for one in self._find_lost({one: task for one, (task, _) in running.items()}, number):
+                begin(running.pop(one)[1])
 
     def gang(self, work: Work[Rank, Result], most: int, threads: int, folder: Path, tell: Tell) -> Result:
         """Do the work in as many processes as there is room for, a power of two; if one dies, all begin again."""
@@ -155,15 +168,18 @@ class Cluster:
                 pass
             for rank in ranks:
                 place = PlacementGroupSchedulingStrategy(group, rank.number)
-                task = self.ray.remote(_work).options(num_cpus=threads, max_retries=0, scheduling_strategy=place)
-                mail = self.mail if rank.number == 0 else None
-                running.append(task.remote(work, rank, kind_here(), mail, number))
+                remote = self.ray.remote(_work).options(num_cpus=threads, max_retries=0, scheduling_strategy=place)
+                sender = Sender(self.mail, number, rank.number, tells=rank.number == 0)
+                running.append(remote.remote(work, rank, kind_here(), sender))
             results = dict[Any, Result]()
             while len(results) < len(running):
                 rest = [one for one in running if one not in results]
                 results |= {one: self._result_of_rank(one, rest) for one in self._await(rest, number, tell)}
+                if self._find_lost({one: task for task, one in enumerate(running) if one not in results}, number):
+                    raise LostError("--cluster: a machine does not answer any more")
             return results[running[0]]
         finally:
+            self.mail.forget.remote(number)
             remove_placement_group(group)  # kills those that still run
 
     def _result_of_rank(self, reference: Any, others: Sequence[Any]) -> Any:
@@ -185,6 +201,14 @@ class Cluster:
             raise Stopped
         return list(ended)
 
+    def _find_lost(self, running: Mapping[Any, int], number: int) -> list[Any]:
+        """Return the tasks that have begun on a machine that is gone, and have not been repeated by Ray since."""
+        now, dead = time.monotonic(), (node["NodeID"] for node in self.ray.nodes() if not node["Alive"])
+        self.gone = {node: self.gone.get(node, now) for node in dead}
+        given_up = {node for node, since in self.gone.items() if now - since > _PATIENCE}
+        places = self._result(self.mail.where.remote(number)) if given_up else {}
+        return [one for one, task in running.items() if places.get(task) in given_up]
+
     def _on(self, node: str) -> Any:
         """Return Ray's way to say: on this machine."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -205,14 +229,27 @@ class Cluster:
 
 
 class Mailbox:
-    """What tasks have to tell, until the driver fetches it; an actor beside the driver."""
+    """What tasks have to tell, until the driver fetches it, and where they are; an actor beside the driver."""
 
     def __init__(self) -> None:
         self.letters: dict[int, list[Progress | str]] = {}
+        self.places: dict[int, dict[int, str]] = {}  # by the number of a map or gang, then of a task
+
+    def begin(self, number: int, task: int, node: str) -> None:
+        """Note on which machine a task begins."""
+        self.places.setdefault(number, {})[task] = node
+
+    def where(self, number: int) -> dict[int, str]:
+        """Return on which machine each task has begun last."""
+        return self.places.get(number, {})
 
     def put(self, number: int, messages: list[Progress | str]) -> None:
         """Take messages of a task."""
         self.letters.setdefault(number, []).extend(messages)
+
+    def forget(self, number: int) -> None:
+        """Forget where the tasks of a map or gang are."""
+        self.places.pop(number, None)
 
     def take(self, number: int) -> list[Progress | str]:
         """Return the messages that have come, once."""
@@ -225,10 +262,21 @@ def _look_around(mark: Path | None, token: str, cores: int) -> Machine:
     return Machine(socket.gethostname(), cores, kind_here(), seen)
 
 
-def _work(work: Work[Item, Result], item: Item, kind: Kind, mail: Any, number: int) -> Result:
+class Sender(NamedTuple):
+    """Where a task sends what it has to tell."""
+
+    mail: Any
+    number: int  # of the map or gang
+    task: int
+    tells: bool = True
+
+
+def _work(work: Work[Item, Result], item: Item, kind: Kind, sender: Sender) -> Result:
     """Do the work for one item (a task)."""
     import ray
 
+    mail, number = sender.mail, sender.number
+    ray.get(mail.begin.remote(number, sender.task, ray.get_runtime_context().get_node_id()))
     if found := kind.differences(kind_here()):
         raise RunError(f"--cluster: {socket.gethostname()}, which joined later, has {'; '.join(found)}")
     letter, sent = list[Progress | str](), time.monotonic()
@@ -241,7 +289,7 @@ def _work(work: Work[Item, Result], item: Item, kind: Kind, mail: Any, number: i
             sent = time.monotonic()
 
     def send() -> None:
-        if mail is not None:
+        if sender.tells:
             ray.get(mail.put.remote(number, list(letter)))  # an error where the driver is gone
         letter.clear()
 

@@ -52,6 +52,27 @@ def fail_as_second(marks: Path, rank: Rank, tell: Tell) -> None:
 
 
 @dataclass(frozen=True)
+class Frozen:
+    """Work that, on a node that will freeze, leaves its process id and waits; on the others, it waits for that."""
+
+    marks: Path
+    node: str
+
+    def __call__(self, item: int | Rank, tell: Tell) -> int:
+        import ray
+
+        if isinstance(item, Rank) and item.count == 1:
+            return -1  # the others are gone
+        begun = self.marks / "begun"
+        if ray.get_runtime_context().get_node_id() == self.node:
+            begun.write_text(str(os.getpid()))
+            time.sleep(600)
+        while not begun.exists() or isinstance(item, Rank):  # a rank waits for the others
+            time.sleep(0.1)
+        return 2 * item
+
+
+@dataclass(frozen=True)
 class Dying:
     """Work whose first attempt is killed at its first report, for the steps that are named."""
 

@@ -6,11 +6,10 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
@@ -35,6 +34,7 @@ from nutgraf.workers.cluster import Cluster
 from nutgraf.workers.machines import check_machines, kind_here
 from tests.backtranslation import dying
 from tests.backtranslation.dying import Dying, FragileCluster, Lost
+from tests.backtranslation.ray_nodes import ENVIRONMENT, start_nodes
 from tests.cli.commands import Capture
 from tests.cli.commands import run as run_command
 from tests.serve.serving import wait_for
@@ -43,39 +43,10 @@ from tests.tiny import Corpus, checksums, request
 
 CPU = Hardware("cpu", 1)
 ROOT = Path(__file__).parents[2]
-TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "tests-of-nutgraf-on-two-nodes-of-one-machine"}
-ENVIRONMENT = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "RAY_raylet_start_wait_time_s": "40", **TOKEN}
-ENVIRONMENT |= {"RAY_worker_niceness": "0"}  # else workers wait for whatever else the machine does
-PORTS = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port", "runtime_env_agent_port")
 pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed: pip install '.[cluster]'"),
     pytest.mark.filterwarnings("ignore"),  # Ray's own
 ]
-
-
-def free_ports(count: int) -> list[int]:
-    """Return ports that are free now. Where Ray must choose its own, it waits for agents to tell them, but not long."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.create_server(("", 0))) for _ in range(count)]
-        return [int(one.getsockname()[1]) for one in sockets]
-
-
-def start_nodes(attempts: int) -> Any:
-    """Start a head and another node; on a very busy machine, an agent of Ray may miss its 15 seconds, and all fails."""
-    from ray.cluster_utils import Cluster as Nodes
-
-    found = Nodes()
-    try:
-        for _ in range(2):
-            ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
-            found.add_node(num_cpus=1, object_store_memory=80_000_000, include_dashboard=False, **ports)
-        found.wait_for_nodes()
-    except Exception as error:
-        found.shutdown()
-        if attempts == 1 or "timed out" not in str(error):
-            raise
-        return start_nodes(attempts - 1)
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +61,7 @@ def nodes(store: None) -> Iterator[Any]:
     """Two nodes with one core each."""
     before = {name: os.environ.get(name) for name in ENVIRONMENT}
     os.environ.update(ENVIRONMENT)  # Ray reads it when it is imported
-    found = start_nodes(4)
+    found = start_nodes(2)
     yield found
     found.shutdown()
     for name, value in before.items():
