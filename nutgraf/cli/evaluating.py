@@ -74,7 +74,7 @@ def evaluate(
 
 def _show_tables(shown: Sequence[Table | ComparisonTable], data: object, markdown: bool, as_json: bool) -> None:
     """Print tables as a terminal shows them or as Markdown, or their data as JSON."""
-    from nutgraf.evaluation.tables import WIDTH
+    from nutgraf.evaluation.tables import NARROW, WIDTH
     from nutgraf.terminal.console import out
 
     if as_json:
@@ -84,8 +84,8 @@ def _show_tables(shown: Sequence[Table | ComparisonTable], data: object, markdow
         if markdown:
             typer.echo(table.markdown())
         else:
-            # A file or a pipe is as wide as need be.
-            out.print(table.rich(), width=max(out.width, WIDTH), soft_wrap=False)
+            width = out.width if out.is_terminal else max(out.width, WIDTH)  # a file or a pipe is as wide as need be
+            out.print(table.rich(width), width=max(width, NARROW), soft_wrap=False, crop=False)
 
 
 def samples(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import rich.box
 import rich.table
@@ -13,7 +14,14 @@ from nutgraf.run.evaluations import Estimate, Row
 from nutgraf.run.names import ModelName, is_baseline, lead_words
 from nutgraf.run.systems import SYSTEMS
 
-WIDTH = 100  # characters of a terminal that a table needs; in a narrower one its lines wrap
+WIDTH = 100  # characters of a terminal that a table needs
+NARROW = 80  # characters that it needs without these
+_SPARED = ("copied", "rep.")  # and intervals
+_WIDE_NOTE = (
+    f"In brackets: 95 % bootstrap intervals, {RESAMPLES:,} resamples; copied: words that are in the input; rep.:"
+)
+_WIDE_NOTE += " bigrams that repeat; "
+_NARROW_NOTE = "Intervals: in a wider window, in the report, or with --markdown; "
 
 
 @dataclass(frozen=True)
@@ -33,12 +41,10 @@ class Table:
     def note(self) -> str:
         """What the scores were measured on."""
         return (
-            f"{self.rows[0].pairs:,} pairs. {self.rows[0].signature}. In brackets: 95 % bootstrap intervals,"
-            f" {RESAMPLES:,} resamples; bold: best unsupervised score; words: mean length; copied: words that are in"
-            " the input; rep.: bigrams that repeat; bits: bits per word under a language model of real summaries, as"
-            " a multiple of the references' (1.00: as fluent as they are); unsup.: summaries with a name or number"
-            " that is not in the input; contr.: summaries that contradict a direction (rise, fall) in the input, or"
-            " lose a negation."
+            f"{self.rows[0].pairs:,} pairs. {self.rows[0].signature}. {_WIDE_NOTE}bold: best unsupervised score; words:"
+            " mean length; bits: bits per word under a language model of real summaries, as a multiple of the"
+            " references' (1.00: as fluent as they are); unsup.: summaries with a name or number that is not in the"
+            " input; contr.: summaries that contradict a direction (rise, fall) in the input, or lose a negation."
         )
 
     @property
@@ -58,14 +64,15 @@ class Table:
             "contr.",
         ]
 
-    def cells(self, row: Row, bold: Callable[[str], str]) -> list[str]:
+    def cells(self, row: Row, bold: Callable[[str], str], intervals: bool = True) -> list[str]:
         """Return a row's cells as text; a mean goes through `bold` where it is the best."""
         scores = []
         for measure in ("r1", "r2", "rl"):
             estimate: Estimate = getattr(row, measure)
             mean = f"{estimate.mean:.2f}"
             best = row.aligned == 0 and mean == self._best(measure)
-            scores.append(f"{bold(mean) if best else mean} ({estimate.low:.1f}–{estimate.high:.1f})")
+            interval = f" ({estimate.low:.1f}–{estimate.high:.1f})" if intervals else ""
+            scores.append((bold(mean) if best else mean) + interval)
         sup = [_count(row.aligned)] if self.sup else []
         shares = [f"{row.words:.1f}", f"{row.copied:.0%}", f"{row.repeated:.1%}"]
         reading = [_known(row.bits, ".2f"), _known(row.unsupported, ".1%"), _known(row.contradicted, ".1%")]
@@ -81,20 +88,22 @@ class Table:
         lines += [_line(self.cells(row, lambda mean: f"**{mean}**")) for row in self.rows]
         return "\n".join([f"{self.title}", "", *lines, "", self.note, ""])
 
-    def rich(self) -> rich.table.Table:
-        """Return the table for a terminal."""
-        table = rich.table.Table(title=self.title, caption=self.note, caption_justify="left", box=rich.box.SIMPLE_HEAD)
-        # Eleven columns go into WIDTH characters.
+    def rich(self, width: int = WIDTH) -> rich.table.Table:
+        """Return the table for a terminal of some width; where not all has room, it has no intervals."""
+        wide = width >= WIDTH
+        note = self.note if wide else self.note.replace(_WIDE_NOTE, _NARROW_NOTE)
+        table = rich.table.Table(title=self.title, caption=note, caption_justify="left", box=rich.box.SIMPLE_HEAD)
         table.pad_edge, table.show_edge, table.collapse_padding = False, False, True
-        for column in self.columns:
-            # In a narrow terminal an interval may go below its mean, and nothing else.
-            score = column.startswith("R-")
+        shown = [wide or column not in _SPARED for column in self.columns]
+        for column in compress(self.columns, shown):
+            # An interval may go below its mean, and nothing else.
+            score = wide and column.startswith("R-")
             table.add_column(
                 column, justify="right" if column else "left", no_wrap=not score, min_width=11 if score else None
             )
         for group in self.groups:
             for row in group:
-                table.add_row(*self.cells(row, lambda mean: f"[bold]{mean}[/bold]"))
+                table.add_row(*compress(self.cells(row, lambda mean: f"[bold]{mean}[/bold]", intervals=wide), shown))
             table.add_section()
         return table
 
@@ -136,8 +145,8 @@ class ComparisonTable:
         rows = [_line(head), _line(["---", *["---:"] * 3]), *map(_line, lines)]
         return "\n".join([self.title, "", *rows, "", self.note, ""])
 
-    def rich(self) -> rich.table.Table:
-        """Return the table for a terminal."""
+    def rich(self, width: int = WIDTH) -> rich.table.Table:
+        """Return the table for a terminal of any width."""
         table = rich.table.Table(
             title=self.title, title_justify="left", caption=self.note, caption_justify="left", box=rich.box.SIMPLE_HEAD
         )

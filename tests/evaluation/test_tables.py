@@ -11,7 +11,7 @@ from rich.console import Console
 from nutgraf.demo.newswire import newswire
 from nutgraf.errors import InputError
 from nutgraf.evaluation.scores import bootstrap, compare, copied_share, repeated_share, score
-from nutgraf.evaluation.tables import WIDTH, ComparisonTable, tables
+from nutgraf.evaluation.tables import NARROW, WIDTH, ComparisonTable, tables
 from nutgraf.run.evaluations import Row
 
 STORIES = newswire(200, seed=11)
@@ -165,19 +165,22 @@ def test_a_table_says_what_its_scores_are_of(rows: list[Row]) -> None:
         assert {line.count("|") for line in markdown.splitlines() if "|" in line} == {len(table.columns) + 1}
 
 
-@pytest.mark.parametrize("width", [WIDTH, 140])
+@pytest.mark.parametrize("width", [NARROW, WIDTH, 140])
 def test_rich_table_cuts_nothing_off(rows: list[Row], width: int) -> None:
     for table in tables(rows):
         out = io.StringIO()
-        Console(file=out, width=width).print(table.rich())
+        Console(file=out, width=width).print(table.rich(width))
         shown = out.getvalue()
+        assert max(map(len, shown.split("\n"))) <= width
         assert "…" not in shown
         assert "[bold]" not in shown
-        assert {"rep.", "bits", "unsup.", "contr."} <= set(shown.split("\n")[1].split())
+        assert {"bits", "unsup.", "contr."} <= set(shown.split("\n")[1].split())
+        assert ("rep." in shown) == (width >= WIDTH)
         for row in table.rows:
             assert row.name in shown
             assert f"{row.r1.mean:.2f}" in shown
-            assert f"({row.r1.low:.1f}–{row.r1.high:.1f})" in shown
+            assert (f"({row.r1.low:.1f}–{row.r1.high:.1f})" in shown) == (width >= WIDTH)
+        assert ("In brackets" in shown) == (width >= WIDTH)
 
 
 def test_what_was_not_measured_is_a_dash(rows: list[Row]) -> None:
