@@ -266,6 +266,7 @@ class Mender:
                 will
                 or following == self.by
                 or before in self.known.be | self.known.articles
+                or (before in self.phrases.adverbs and place > 1 and text[place - 2] in self.known.articles)
                 or (text[place] in self.grammar.going and result[i - 1 : i] != [self.grammar.to])
             ):
                 result[i] = text[place]

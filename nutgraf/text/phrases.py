@@ -23,6 +23,7 @@ class Phrases:
     only_bare: Words  # those in a form such as "name", most of which are nouns, too
     tensed: Words  # a sentence has one of these
     nouns: Words  # words that have a form in -s: most are no names
+    adverbs: Words  # words in -ly
     persons: Words  # "workers": a subject that ends in one of these is more than one
 
     @classmethod
@@ -33,9 +34,10 @@ class Phrases:
         tensed = grammar.past | grammar.third | known.future | known.be | {grammar.to}
         known_words = frozenset(words)
         nouns = frozenset(place for place, word in enumerate(words) if word + "s" in known_words)
+        adverbs = frozenset(place for place, word in enumerate(words) if word.endswith("ly"))
         people = (place for place, word in enumerate(words) if word.endswith(("ers", "ors", "ists", "ians")))
         persons = frozenset(people) - grammar.third
-        return cls(grammar, known, inflected | grammar.bare, grammar.bare - inflected, tensed, nouns, persons)
+        return cls(grammar, known, inflected | grammar.bare, grammar.bare - inflected, tensed, nouns, adverbs, persons)
 
     def end_at(self, text: Sequence[int], place: int) -> bool:
         """Whether a phrase of the text ends with the word at a place."""
