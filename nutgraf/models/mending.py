@@ -216,13 +216,15 @@ class Mender:
         return acts and text[place] not in self.known.small
 
     def _is_other(self, text: Sequence[int], place: int) -> bool:
-        """Whether a verb is not what a line is about: "announced" of "announced that", "hit" of "a man who hit"."""
+        """Whether a verb is not what a line is about: "announced that", "a man who hit", "a plant led by Ann"."""
         behind = any(word in self.known.relative for word in text[max(0, place - 1) : place])
         whose = next((k for k in range(place - 1, max(-1, place - MOST_OWNED), -1) if text[k] in self.known.whose), -1)
         behind = behind or (whose >= 0 and not any(self.phrases.is_finite(text, k) for k in range(whose + 1, place)))
         before_that = any(word in self.known.that for word in text[place + 1 : place + 2])
         reports = text[place] in self.known.reports and before_that
-        return behind or reports or self.phrases.is_reduced(text, place)
+        helped = any(word in self.known.be | self.known.have for word in text[max(0, place - 1) : place])
+        described = self.phrases.is_participle(text, place) and not helped
+        return behind or reports or described or self.phrases.is_reduced(text, place)
 
     def _join(self, text: Sequence[int], line: Sequence[int], places: Sequence[int]) -> tuple[list[int], list[int]]:
         """Return the line with the words that join its words in the text, and the places of all."""

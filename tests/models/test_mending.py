@@ -133,6 +133,7 @@ def test_a_headline_has_no_helping_verb_before_a_participle(text: str, line: str
             "ann fell in may , closing two old mills to jo",
         ),
         ("workers named ann .", "workers names ann", "workers named ann"),
+        ("a plant led by ann said it had named jo .", "plant led by ann jo", "plant led by ann names jo"),
     ],
 )
 def test_what_joins_two_words_comes_back(text: str, line: str, wanted: str | None) -> None:
