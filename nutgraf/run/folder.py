@@ -171,9 +171,10 @@ class Run:
     def best(self) -> Choice | None:
         """Return the summarizer to use where none is named; None where no summarizer is done.
 
-        Of our own without aligned pairs, the one with the highest ROUGE-L in the evaluation with the most pairs; where
-        that evaluation lacks the last agreed-N or All (or, without any, the last of mixed, mu1, dbae, pr-thr, near),
-        that one. A RunError if the one with the highest ROUGE-L is not done any more, or an evaluation cannot be read.
+        Of our own without aligned pairs, the one with the highest mean of ROUGE-1, ROUGE-2 and ROUGE-L in the
+        evaluation with the most pairs; where that evaluation lacks the last agreed-N or All (or, without any, the last
+        of mixed, mu1, dbae, pr-thr, near), that one. A RunError if the one with the highest scores is not done any
+        more, or an evaluation cannot be read.
         """
         done = self.summarizers()
         default = latest(done)
@@ -184,15 +185,16 @@ class Run:
         rows = [row for row in ours if row.name in done]
         if found is None or default not in (row.name for row in rows):
             return Choice(default, "the last one trained; it is not evaluated yet")
-        row = max(rows, key=lambda row: row.rl.mean)
+        row = max(rows, key=lambda row: row.mean_rouge)
         for lost in ours:
-            if lost.name not in done and ModelName.find(lost.name) and lost.rl.mean > row.rl.mean:
+            if lost.name not in done and ModelName.find(lost.name) and lost.mean_rouge > row.mean_rouge:
                 path = self.step_folder(lost.name) / records.MANIFEST
                 raise RunError(
                     f"{path}: missing, so {lost.name} is not done, and it is the best one by {found.path}. The command "
                     f"that made the run, given again, redoes it; or name another one, such as {self.folder / row.name}"
                 )
-        return Choice(row.name, f"the highest ROUGE-L, {row.rl.mean:.2f}, on the {row.pairs:,} pairs of {found.name}")
+        scores = "/".join(f"{score.mean:.2f}" for score in (row.r1, row.r2, row.rl))
+        return Choice(row.name, f"the highest mean ROUGE, {scores}, on the {row.pairs:,} pairs of {found.name}")
 
 
 @contextmanager

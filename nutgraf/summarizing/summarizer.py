@@ -93,7 +93,7 @@ class Summarizer:
         """Load from a run folder or an export: the summarizer called `name`, or the best that is done.
 
         `path` may also be the name of a model that comes with nutgraf (none: "news"), end in a summarizer's name,
-        "run/mu1-2", or be an export in a store, "s3://bucket/export". The best is the one with the highest ROUGE-L
+        "run/mu1-2", or be an export in a store, "s3://bucket/export". The best is the one with the highest mean ROUGE
         where the run was evaluated, else the last all-N.
         `threads` of the processor are used; None: as many as torch uses or, without torch, one per core. With `light`,
         numpy computes even where torch is installed: the same summaries, without the seconds that torch's import takes.

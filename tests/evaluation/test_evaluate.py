@@ -16,7 +16,7 @@ from nutgraf.evaluation.evaluate import LEADS, compare_systems, evaluate_run
 from nutgraf.hardware import Hardware
 from nutgraf.progress import Report, ignore
 from nutgraf.run.evaluations import Evaluation, evaluations
-from nutgraf.run.folder import Run
+from nutgraf.run.folder import Choice, Run
 from nutgraf.run.inputs import as_files
 from nutgraf.summarizing.summarizer import Summarizer
 from tests.tiny import Corpus
@@ -129,12 +129,21 @@ def test_the_best_is_the_best_by_evaluation_or_else_the_last_one(copied: Run, co
     found = evaluate_run(copied, corpus.pairs, CPU, ["mu1-2"])
     assert copied.best() == best  # all-2 has no score to compare
     found = evaluate_run(copied, corpus.pairs, CPU)
-    row = max((row for row in found.rows if row.name not in LEADS), key=lambda row: row.rl.mean)
+    row = max((row for row in found.rows if row.name not in LEADS), key=lambda row: row.mean_rouge)
     best = copied.best()
     assert best is not None
     assert best.name == row.name
-    assert best.reason == f"the highest ROUGE-L, {row.rl.mean:.2f}, on the 20 pairs of pairs"
+    scores = f"{row.r1.mean:.2f}/{row.r2.mean:.2f}/{row.rl.mean:.2f}"
+    assert best.reason == f"the highest mean ROUGE, {scores}, on the 20 pairs of pairs"
     assert Summarizer.load(copied.folder).name == row.name
+    table = json.loads(found.path.read_text())
+    rows = {row["name"]: row for row in table["rows"]}
+    for name in set(rows) - {"mu1-2", "all-2"}:
+        rows[name] |= {key: {"mean": 1.0, "low": 0.0, "high": 2.0} for key in ("r1", "r2", "rl")}
+    for name, means in (("mu1-2", (40.0, 18.0, 37.0)), ("all-2", (40.0, 17.0, 37.5))):  # the mean decides, not R-L
+        rows[name] |= {k: {"mean": m, "low": m, "high": m} for k, m in zip(("r1", "r2", "rl"), means, strict=True)}
+    found.path.write_text(json.dumps(table))
+    assert copied.best() == Choice("mu1-2", "the highest mean ROUGE, 40.00/18.00/37.00, on the 20 pairs of pairs")
     found.path.write_text("{")  # another one must not be taken silently
     with pytest.raises(RunError, match=r"evaluation/pairs\.json: its content cannot be used"):
         copied.best()
