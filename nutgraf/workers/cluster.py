@@ -3,8 +3,8 @@
 Only Ray's core is used. A task is a function of nutgraf's with paths and numbers; Ray repeats it where its worker or
 its machine dies. It does not where a machine freezes, or loses its network: Ray gives such a machine up after a while,
 and waits for its task all the same. So each task says where it begins, and is begun again once that machine is gone.
-Machines that differ are refused at the start, and by every task: one may join later. No task is
-cancelled: Ray's driver aborts where a task ends in that moment. What a failed map leaves running ends with the driver.
+Machines that differ are refused at the start, and by every task: one may join later. No task is cancelled: Ray's driver
+aborts where a task ends in that moment. What a failed map leaves running ends with the driver.
 """
 
 from __future__ import annotations
@@ -206,8 +206,8 @@ class Cluster:
         now, dead = time.monotonic(), (node["NodeID"] for node in self.ray.nodes() if not node["Alive"])
         self.gone = {node: self.gone.get(node, now) for node in dead}
         given_up = {node for node, since in self.gone.items() if now - since > _PATIENCE}
-        places = self._result(self.mail.where.remote(number)) if given_up else {}
-        return [one for one, task in running.items() if places.get(task) in given_up]
+        places = self._result(self.mail.where.remote(number, [*running.values()])) if given_up else []
+        return [one for one, place in zip(running, places, strict=False) if place in given_up]
 
     def _on(self, node: str) -> Any:
         """Return Ray's way to say: on this machine."""
@@ -239,9 +239,10 @@ class Mailbox:
         """Note on which machine a task begins."""
         self.places.setdefault(number, {})[task] = node
 
-    def where(self, number: int) -> dict[int, str]:
-        """Return on which machine each task has begun last."""
-        return self.places.get(number, {})
+    def where(self, number: int, tasks: list[int]) -> list[str | None]:
+        """Return on which machine each of some tasks has begun last."""
+        places = self.places.get(number, {})
+        return [places.get(task) for task in tasks]
 
     def put(self, number: int, messages: list[Progress | str]) -> None:
         """Take messages of a task."""
