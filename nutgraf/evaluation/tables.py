@@ -17,11 +17,6 @@ from nutgraf.run.systems import SYSTEMS
 WIDTH = 100  # characters of a terminal that a table needs
 NARROW = 80  # characters that it needs without these
 _SPARED = ("copied", "rep.")  # and intervals
-_WIDE_NOTE = (
-    f"In brackets: 95 % bootstrap intervals, {RESAMPLES:,} resamples; copied: words that are in the input; rep.:"
-)
-_WIDE_NOTE += " bigrams that repeat; "
-_NARROW_NOTE = "Intervals: in a wider window, in the report, or with --markdown; "
 
 
 @dataclass(frozen=True)
@@ -40,8 +35,17 @@ class Table:
     @property
     def note(self) -> str:
         """What the scores were measured on."""
+        return self._describe(wide=True)
+
+    def _describe(self, wide: bool) -> str:
+        spared = (
+            f"In brackets: 95 % bootstrap intervals, {RESAMPLES:,} resamples; copied: words that are in the input;"
+            " rep.: bigrams that repeat"
+            if wide
+            else "Intervals: in a wider window, in the report, or with --markdown"
+        )
         return (
-            f"{self.rows[0].pairs:,} pairs. {self.rows[0].signature}. {_WIDE_NOTE}bold: best unsupervised score; words:"
+            f"{self.rows[0].pairs:,} pairs. {self.rows[0].signature}. {spared}; bold: best unsupervised score; words:"
             " mean length; bits: bits per word under a language model of real summaries, as a multiple of the"
             " references' (1.00: as fluent as they are); unsup.: summaries with a name or number that is not in the"
             " input; contr.: summaries that contradict a direction (rise, fall) in the input, or lose a negation."
@@ -91,8 +95,9 @@ class Table:
     def rich(self, width: int = WIDTH) -> rich.table.Table:
         """Return the table for a terminal of some width; where not all has room, it has no intervals."""
         wide = width >= WIDTH
-        note = self.note if wide else self.note.replace(_WIDE_NOTE, _NARROW_NOTE)
-        table = rich.table.Table(title=self.title, caption=note, caption_justify="left", box=rich.box.SIMPLE_HEAD)
+        table = rich.table.Table(
+            title=self.title, caption=self._describe(wide), caption_justify="left", box=rich.box.SIMPLE_HEAD
+        )
         table.pad_edge, table.show_edge, table.collapse_padding = False, False, True
         shown = [wide or column not in _SPARED for column in self.columns]
         for column in compress(self.columns, shown):
