@@ -12,9 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nutgraf.models.gaps import MOST_MISSING
-from nutgraf.text.grammar import Grammar
-from nutgraf.text.phrases import Phrases
-from nutgraf.text.small_words import SmallWords
+from nutgraf.models.rules import Rules
 
 MOST_MORE = 4  # words that an end may need to be whole
 MOST_FOR_VERB = 8  # the same, where the line would otherwise have no verb
@@ -26,22 +24,11 @@ Line = tuple[list[int], list[int]]  # its words and their places in the text
 
 
 @dataclass(frozen=True)
-class Endings:
+class Endings(Rules):
     """What ends lines."""
 
-    phrases: Phrases
     said: int
     size: int  # of the lexicon: ids from here on are of rarer words, of one text
-
-    @property
-    def grammar(self) -> Grammar:
-        """The forms of words."""
-        return self.phrases.grammar
-
-    @property
-    def known(self) -> SmallWords:
-        """The small words."""
-        return self.phrases.known
 
     def finish(self, text: Sequence[int], line: Line, least: int, most: int) -> list[int]:
         """Return the words of a line that ends where something is whole, of up to `most` words."""
@@ -53,7 +40,7 @@ class Endings:
     def find_verb(self, text: Sequence[int], start: int) -> list[int]:
         """Return the places of the first verb from a place on and of the phrase behind it; none, if a clause ends."""
         for first in range(start, min(start + MOST_TO_VERB, len(text) - 1)):
-            helper = any(text[first] in words for words in (self.known.be, self.known.have, self.known.future))
+            helper = text[first] in self.known.helping
             if helper or text[first] in self.grammar.past or text[first] in self.grammar.third:
                 break
             if (text[first] in self.known.marks and first > start) or text[first] in self.known.pronouns:

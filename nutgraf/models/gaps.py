@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from nutgraf.models.rules import Rules
 from nutgraf.text.phrases import Phrases
 
 MOST_MISSING = 3  # words in a row that may have been left out by mistake
@@ -19,26 +20,25 @@ MOST_CLAUSE = 5  # words of ", losing two" before "games to" that may come back
 
 
 @dataclass(frozen=True)
-class Gaps:
+class Gaps(Rules):
     """What fills gaps."""
 
-    phrases: Phrases
     said: int
     says: int
 
     @classmethod
-    def of(cls, words: Sequence[str]) -> Gaps:
-        """Prepare it for a lexicon of words."""
-        return cls(Phrases.of(words), *(words.index(word) if word in words else -1 for word in ("said", "says")))
+    def of(cls, words: Sequence[str], phrases: Phrases) -> Gaps:
+        """Prepare it for a lexicon of words, and what reads its phrases."""
+        return cls(phrases, *(words.index(word) if word in words else -1 for word in ("said", "says")))
 
     def fill(self, text: Sequence[int], before: int, place: int, word: int) -> list[tuple[int, int]]:
         """Return what should not have been left out between two words of a line: its places, and what to say there."""
-        gap, last, known = range(before + 1, place), text[before], self.phrases.known
-        if text[place - 1] in known.future and text[place] == word and self.phrases.grammar.to >= 0:
-            kept = text[place - 1] if last in known.pronouns else self.phrases.grammar.to
-            return [] if last in known.future or last == self.phrases.grammar.to else [(place - 1, kept)]
+        gap, last, known = range(before + 1, place), text[before], self.known
+        if text[place - 1] in known.future and text[place] == word and self.grammar.to >= 0:
+            kept = text[place - 1] if last in known.pronouns else self.grammar.to
+            return [] if last in known.future or last == self.grammar.to else [(place - 1, kept)]
         if len(gap) == 3 and self.phrases.would_have(text, place) and text[gap[0]] in known.relative:
-            return [(place - 2, self.phrases.grammar.to)]  # "bill to name" of "bill that would have named"
+            return [(place - 2, self.grammar.to)]  # "bill to name" of "bill that would have named"
         if self._is_reported([text[k] for k in gap], word):
             return [(gap[0], self.says)]
         if clause := self._needed_clause(text, gap):
@@ -71,10 +71,9 @@ class Gaps:
 
         "As I" before "am", ", losing two" before "games to", "had hoped" behind "more than analysts".
         """
-        known, grammar, first, following = self.phrases.known, self.phrases.grammar, text[gap[0]], text[gap.stop]
+        known, grammar, first, following = self.known, self.grammar, text[gap[0]], text[gap.stop]
         short, inner = len(gap) <= MOST_MISSING, {text[k] for k in gap[1:]}
-        helps = following in known.be or following in known.have
-        if short and helps and first in known.links and text[gap[-1]] in known.pronouns:
+        if short and following in known.be_or_have and first in known.links and text[gap[-1]] in known.pronouns:
             return [*gap]
         acts = first in known.comma and any(text[k] in grammar.in_ing for k in gap[1:2])
         whole = known.marks.isdisjoint(inner) and not self.phrases.is_plain(following)
@@ -87,7 +86,7 @@ class Gaps:
 
     def _helpers(self, text: Sequence[int], gap: range, needed: Collection[int]) -> Iterator[int]:
         """Yield the small words of a gap without which those behind them cannot stand: "did not", "2 an hour"."""
-        known, grammar, last = self.phrases.known, self.phrases.grammar, text[gap[0] - 1]
+        known, grammar, last = self.known, self.grammar, text[gap[0] - 1]
         for k in gap:
             if k + 1 != gap.stop and k + 1 not in needed:
                 continue
@@ -96,9 +95,9 @@ class Gaps:
                 yield k
         for k in needed:
             rest = range(k + 1, gap.stop)
-            if text[k] == grammar.to and all(text[i] in known.be or text[i] in known.have for i in rest):
+            if text[k] == grammar.to and all(text[i] in known.be_or_have for i in rest):
                 yield from rest  # "are to be charged"
-        behind = gap[0] + sum(1 for _ in itertools.takewhile(lambda k: text[k] in known.be | known.have, gap))
+        behind = gap[0] + sum(1 for _ in itertools.takewhile(lambda k: text[k] in known.be_or_have, gap))
         after = any(last in words for words in (grammar.infinitive, known.links, known.relative))  # "that is given"
         if after and (behind == gap.stop or behind in needed) and text[behind] != grammar.to:
             yield from range(gap[0], behind)  # "may be forced", "may have been forced", "after being forced"
@@ -109,7 +108,7 @@ class Gaps:
         "In three minutes and uses" for "in uses", "nine years for" for "nine smuggling", "this year's prize" for "'s
         prize".
         """
-        known, last, following = self.phrases.known, text[gap[0] - 1], text[gap.stop]
+        known, last, following = self.known, text[gap[0] - 1], text[gap.stop]
         if following in known.mark_of_owner:
             return [k for k in gap[-MOST_MISSING:] if all(text[i] not in known.small for i in range(k, gap.stop))]
         link_before_next = [k for k in gap[-1:] if text[k] in known.links]
@@ -123,8 +122,8 @@ class Gaps:
 
     def _opens(self, text: Sequence[int], place: int) -> bool:
         """Whether a word opens something new, so that it cannot be what a preposition before it needs."""
-        known = self.phrases.known
-        opens = any(text[place] in words for words in (known.links, known.marks, known.relative, known.be, known.have))
+        known = self.known
+        opens = any(text[place] in words for words in (known.links, known.marks, known.relative, known.be_or_have))
         return opens or self.phrases.is_verb(text, place)
 
     def _first_names(self, text: Sequence[int], gap: range) -> list[int] | None:
@@ -132,7 +131,7 @@ class Gaps:
 
         "Senators Lee and Hart" of "Senators Ann Lee and Mary Hart". None: it is no such gap.
         """
-        known, joint = self.phrases.known, text[gap[0]] in self.phrases.known.joints
+        known, joint = self.known, text[gap[0]] in self.known.joints
         names = gap[joint:]
         before = text[max(0, gap[0] - 1 - joint * (1 + MOST_NAMES)) : gap[0]]  # "senators Ann Lee" before "and"
         is_name = all(not self.phrases.is_plain(text[k]) for k in names)
@@ -144,7 +143,7 @@ class Gaps:
 
     def _first_missing(self, text: Sequence[int], gap: range) -> list[int]:
         """Return the first word of a longer gap, if it ends the phrase before it or opens the one behind it."""
-        known, first = self.phrases.known, text[gap[0]]
+        known, first = self.known, text[gap[0]]
         if text[gap[0] - 1] in known.initials:
             return [gap[0]]  # "Henry E. Hart"
         if first in known.initials:
@@ -157,8 +156,6 @@ class Gaps:
 
     def _is_reported(self, gap: Sequence[int], word: int) -> bool:
         """Whether a gap hides that what comes behind it was said: "Acme said on Monday its plant ..."."""
-        goes_on = any(
-            word in words for words in (self.phrases.verbs, self.phrases.known.small, self.phrases.known.pronouns)
-        )
-        that = len(gap) == 2 and gap[0] == self.says and gap[1] in self.phrases.known.that
+        goes_on = any(word in words for words in (self.phrases.verbs, self.known.small, self.known.pronouns))
+        that = len(gap) == 2 and gap[0] == self.says and gap[1] in self.known.that
         return len(gap) > 1 and (that or self.said in gap[:2]) and self.says >= 0 and not goes_on

@@ -28,10 +28,9 @@ import numpy as np
 
 from nutgraf.models.endings import Endings
 from nutgraf.models.gaps import MOST_MISSING, Gaps
-from nutgraf.text.grammar import Grammar
+from nutgraf.models.rules import Rules
 from nutgraf.text.lexicon import Ids
 from nutgraf.text.phrases import Phrases
-from nutgraf.text.small_words import SmallWords
 
 MOST_FIRST = 2  # words before the first of a line that are part of a name or an amount
 MOST_WORDS = 1_000  # of a line, unless somebody asks for fewer
@@ -42,7 +41,7 @@ MOST_SUBJECT = 6  # words of a subject that may have been left out by mistake
 
 
 @dataclass(frozen=True)
-class Mender:
+class Mender(Rules):
     """What makes summaries whole, with the words of their texts."""
 
     gaps: Gaps
@@ -58,23 +57,8 @@ class Mender:
         """Prepare it for a lexicon of words."""
         single = ("said", "by", "have", "has", "'s")
         said, *others = (words.index(word) if word in words else -1 for word in single)
-        gaps = Gaps.of(words)
-        return cls(gaps, Endings(gaps.phrases, said, len(words)), said, *others)
-
-    @property
-    def phrases(self) -> Phrases:
-        """What reads sentences."""
-        return self.gaps.phrases
-
-    @property
-    def grammar(self) -> Grammar:
-        """The forms of words."""
-        return self.phrases.grammar
-
-    @property
-    def known(self) -> SmallWords:
-        """The small words."""
-        return self.phrases.known
+        phrases = Phrases.of(words)
+        return cls(phrases, Gaps.of(words, phrases), Endings(phrases, said, len(words)), said, *others)
 
     def __call__(self, text: Ids, summary: Ids, least: int = 1, most: int = MOST_WORDS) -> Ids:
         """Return the summary of a text as a whole line of `least` to `most` words, if it had as many as the least."""
@@ -136,8 +120,7 @@ class Mender:
             person = next((k for k in range(report + 1, place) if text[k] in self.known.persons), place)
             if any(text[k] not in self.known.relative for k in range(report + 1, person)):
                 continue
-            helps = any(text[place] in words for words in (self.known.future, self.known.be, self.known.have))
-            acts = helps or text[place] in self.phrases.verbs
+            acts = text[place] in self.known.helping or text[place] in self.phrases.verbs
             if acts and all(text[k] in self.known.small for k in range(person + 1, place)):
                 return [*line[:i], *line[i + 1 :]], [*places[:i], *places[i + 1 :]]
             verb = next((k for k in range(person + 1, place) if text[k] in self.grammar.past), place)
@@ -181,8 +164,7 @@ class Mender:
         name = amount or (first <= MOST_FIRST and not any(self.phrases.is_plain(word) for word in text[:first]))
         before = next((word for word in text[first - 1 :: -1] if word not in self.known.articles), -1)
         part = first <= MOST_SUBJECT and before in self.known.links and before != text[0]
-        helps = any(text[first - 1] in words for words in (self.known.be, self.known.have))
-        helped = helps and text[0] not in self.known.expletives  # "Acme is"
+        helped = self.phrases.is_helped(text, first) and text[0] not in self.known.expletives  # "Acme is"
         lacking = line[0] in self.known.links or before in self.known.relative or self.phrases.is_verb(text, first)
         if not (name or part or (first <= MOST_SUBJECT and (lacking or helped))):
             return list(line), list(places)
@@ -222,8 +204,7 @@ class Mender:
         behind = behind or (whose >= 0 and not any(self.phrases.is_finite(text, k) for k in range(whose + 1, place)))
         before_that = any(word in self.known.that for word in text[place + 1 : place + 2])
         reports = text[place] in self.known.reports and before_that
-        helped = any(word in self.known.be | self.known.have for word in text[max(0, place - 1) : place])
-        described = self.phrases.is_participle(text, place) and not helped
+        described = self.phrases.is_participle(text, place) and not self.phrases.is_helped(text, place)
         return behind or reports or described or self.phrases.is_reduced(text, place)
 
     def _join(self, text: Sequence[int], line: Sequence[int], places: Sequence[int]) -> tuple[list[int], list[int]]:

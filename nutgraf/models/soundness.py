@@ -23,20 +23,18 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nutgraf.models.rules import Rules
 from nutgraf.text.lexicon import Ids
-from nutgraf.text.phrases import Phrases
 
 
 @dataclass(frozen=True)
-class Soundness:
+class Soundness(Rules):
     """What tells sound lines from others."""
-
-    phrases: Phrases
 
     def choose(self, text: Ids, lines: Sequence[Ids]) -> list[Ids]:
         """Return the lines for a text that are sound; if none is, those without odd neighbours; else all."""
         source = text.tolist()
-        words = [word for word in source if word not in self.phrases.known.articles]
+        words = [word for word in source if word not in self.known.articles]
         said = {*itertools.pairwise(words)}
         usual = [line for line in lines if not any(map(self._is_odd, {*itertools.pairwise(line.tolist())} - said))]
         return [line for line in usual if self._keeps_verbs(source, line.tolist())] or usual or list(lines)
@@ -48,9 +46,9 @@ class Soundness:
 
     def count_breaks(self, text: Ids, line: Ids) -> int:
         """Return how often a line breaks, or says a word that its text does not have in any form."""
-        source, known = text.tolist(), self.phrases.known
-        dropped = known.articles | known.have | known.be | known.future | known.not_needed
-        places = self.phrases.grammar.match(source, line.tolist())
+        source, known = text.tolist(), self.known
+        dropped = known.articles | known.helping | known.not_needed
+        places = self.grammar.match(source, line.tolist())
         breaks, last = sum(place < 0 for place in places[1:]), -1
         for word, place in zip(line.tolist(), places, strict=True):
             gap = source[last + 1 : place] if last >= 0 <= place else []
@@ -64,7 +62,7 @@ class Soundness:
 
     def _is_odd(self, pair: tuple[int, int]) -> bool:
         """Whether the second of two words cannot follow the first."""
-        grammar, known = self.phrases.grammar, self.phrases.known
+        grammar, known = self.grammar, self.known
         if pair[0] == grammar.to:
             return pair[1] not in grammar.bare
         if pair[0] in known.numbers:
@@ -75,7 +73,7 @@ class Soundness:
 
     def _keeps_verbs(self, text: Sequence[int], line: Sequence[int]) -> bool:
         """Whether a line has the verbs of its text in their order, and each "to" behind its own."""
-        places, grammar = self.phrases.grammar.match(text, line), self.phrases.grammar
+        places, grammar = self.grammar.match(text, line), self.grammar
         steps = [*zip(line, places, [-1, *line], [-1, *places], strict=False)]
         moved = {word for word, place, before, _ in steps if place < 0 and self._is_surely_verb(word, before)}
         if any(not grammar.family.get(word, frozenset()).isdisjoint(text) for word in moved):
@@ -88,31 +86,31 @@ class Soundness:
 
     def _is_surely_verb(self, word: int, before: int) -> bool:
         """Whether a word is a verb: "named", "naming" and "to name", but not "names", which may be a noun."""
-        grammar = self.phrases.grammar
+        grammar = self.grammar
         return word in grammar.past or word in grammar.going or (before == grammar.to and word in grammar.bare)
 
     def _skips_verb(self, text: Sequence[int], before: int, place: int) -> bool:
         """Whether a verb was left out between a word and "to", other than one that goes on with it: "agreed to"."""
-        if text[place] != self.phrases.grammar.to:
+        if text[place] != self.grammar.to:
             return False
-        known = self.phrases.known
+        known = self.known
         gap = [k for k in range(before + 1, place - 1) if text[k] not in known.reports and text[k] not in known.small]
         return any(text[k] in self.phrases.tensed and self.phrases.is_verb(text, k) for k in gap)
 
     def _skips_subject(self, text: Sequence[int], before: int, place: int) -> bool:
         """Whether who will do something was left out, and another only said so: "Acme said its chief will resign"."""
-        known = self.phrases.known
+        known = self.known
         said = next((k for k in range(before, place) if text[k] in known.reports), place)
         others = known.small | known.pronouns | known.not_needed | known.marks
         return text[place] in known.future and any(text[k] not in others for k in range(said + 1, place))
 
     def _keeps_objects(self, text: Sequence[int], line: Sequence[int]) -> bool:
-        places = self.phrases.grammar.match(text, line)
+        places = self.grammar.match(text, line)
         return not any(self._loses_object(text, before, place) for before, place in itertools.pairwise(places))
 
     def _loses_object(self, text: Sequence[int], before: int, place: int) -> bool:
         """Whether the object of a verb was left out in front of a preposition, or of what another verb has for one."""
-        known, phrases, gap = self.phrases.known, self.phrases, range(before + 1, place)
+        known, phrases, gap = self.known, self.phrases, range(before + 1, place)
         if before < 0 or len(gap) == 0 or not phrases.is_finite(text, before) or text[before] in known.reports:
             return False
         if text[place] in known.links - known.joints:
@@ -125,8 +123,8 @@ class Soundness:
         """Whether a verb that the text lacks stands in place of one that it has: "opposes" for "posted"."""
         if not 0 <= before < after or not self._has_tense(word):
             return False
-        reports = self.phrases.known.reports
+        reports = self.known.reports
         return any(self._has_tense(text[k]) and text[k] not in reports for k in range(before + 1, after))
 
     def _has_tense(self, word: int) -> bool:
-        return word in self.phrases.grammar.past or word in self.phrases.grammar.third
+        return word in self.grammar.past or word in self.grammar.third

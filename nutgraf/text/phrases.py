@@ -46,7 +46,7 @@ class Phrases:
         if word in known.marks or word in known.want_more or follower in known.owner | known.goes_on:
             return False
         helps = word in self.grammar.infinitive and not (place and text[place - 1] in known.links)  # not "in May"
-        if helps or (word in self.grammar.past and follower in known.by):
+        if helps or self.is_participle(text, place):
             return False  # "may", "brought by"
         before = next((text[k] for k in range(place - 1, -1, -1) if text[k] not in known.articles), -1)
         changed = before in self.grammar.in_ing and follower in known.results
@@ -112,7 +112,7 @@ class Phrases:
     def is_finite(self, text: Sequence[int], place: int) -> bool:
         """Whether a word is a verb with a tense, or what helps one: "will" of "will not name", "named"."""
         word, known, grammar = text[place], self.known, self.grammar
-        if word in known.be or word in known.have or (word in grammar.infinitive and word != grammar.to):
+        if word in known.be_or_have or (word in grammar.infinitive and word != grammar.to):
             return True
         acts = self.is_verb(text, place) and word not in grammar.going and grammar.to not in text[place - 1 : place]
         return acts and not self.is_participle(text, place)
@@ -120,8 +120,7 @@ class Phrases:
     def is_reduced(self, text: Sequence[int], place: int) -> bool:
         """Whether a past form is no verb of its own: "a statement submitted in court contained a"."""
         known, follower = self.known, text[place + 1 : place + 2]
-        helped = any(word in known.be | known.have for word in text[max(0, place - 1) : place])
-        acts = helped or text[place] not in self.grammar.past or text[place] in known.reports
+        acts = self.is_helped(text, place) or text[place] not in self.grammar.past or text[place] in known.reports
         if acts or known.links.isdisjoint(follower) or not known.clause.isdisjoint(follower):
             return False
         ends = (known.clause, known.relative, known.pronouns, known.joints, known.marks, self.grammar.going)
@@ -129,8 +128,9 @@ class Phrases:
             new = text[k] in known.articles and text[k - 1] not in known.links  # "Oslo. The firm closed a"
             if new or any(text[k] in words for words in ends):
                 return False
-            helps = any(text[k] in words for words in (known.be, known.have, known.future))
-            if helps or (text[k] in self.grammar.past and not known.articles.isdisjoint(text[k + 1 : k + 2])):
+            if text[k] in known.helping or (
+                text[k] in self.grammar.past and not known.articles.isdisjoint(text[k + 1 : k + 2])
+            ):
                 return True
         return False
 
@@ -151,8 +151,11 @@ class Phrases:
 
     def is_subject(self, text: Sequence[int], place: int) -> bool:
         """Whether a helping verb comes behind a word: "men" of "more than men had named"."""
-        helping = (self.known.future, self.known.be, self.known.have)
-        return any(word in words for word in text[place + 1 : place + 2] for words in helping)
+        return any(word in self.known.helping for word in text[place + 1 : place + 2])
+
+    def is_helped(self, text: Sequence[int], place: int) -> bool:
+        """Whether "is" or "has" stands before a word: "closed" of "has closed"."""
+        return any(word in self.known.be_or_have for word in text[max(0, place - 1) : place])
 
     def would_have(self, text: Sequence[int], place: int) -> bool:
         """Whether a word stands behind "would have"."""

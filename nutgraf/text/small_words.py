@@ -63,6 +63,8 @@ _LISTS = {
     "future": _FUTURE,
     "be": _BE,
     "have": _HAVE,
+    "be_or_have": _BE | _HAVE,
+    "helping": _FUTURE | _BE | _HAVE,
     "articles": _ARTICLES,
     "the": words_of("a an the"),
     "several": _SEVERAL,
@@ -114,6 +116,8 @@ class SmallWords:
     future: Words  # "will", in a headline "to"
     be: Words
     have: Words
+    be_or_have: Words
+    helping: Words  # "will", "is", "has"
     articles: Words  # also "its"
     the: Words
     amounts: Words  # "least" of "at least seven"
@@ -134,9 +138,7 @@ class SmallWords:
     titles: Words  # "senator", behind which a headline has no first name
     clause: Words  # "after": a new subject comes behind these
     also_links: Words  # "after": behind these a clause begins, or a noun alone
-    subordinating: (
-        Words  # "because", and also_links: a clause begins behind these; not "if", without which a line is false
-    )
+    subordinating: Words  # "because": a clause begins behind these; not "if", without which a line is false
     want_more: Words  # "due": no line ends in these
     after_phrase: Words  # a phrase is over before these
     numbers: Words
